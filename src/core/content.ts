@@ -1,0 +1,118 @@
+import type { Descriptor } from './descriptor.js';
+import type { Digest } from './digest.js';
+import type { Progress } from './progress.js';
+
+/**
+ * Bytes in order. A chunk is valid only until the next one is asked for (buffers are reused): copy what you keep.
+ * Ending the loop early closes what lies below.
+ */
+export type ByteStream = AsyncIterable<Uint8Array>;
+
+/** Half-open: `start` is the first byte, `end` the first byte that is not wanted; without `end` up to the last. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end?: number;
+}
+
+/** Bytes that can be read at any offset, as a file or a ranged download. `read` gives exactly `length` bytes or throws `bytes/size-mismatch`. */
+export interface RandomAccess {
+  readonly size: number;
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** Where bytes are, by digest. */
+export interface BlobSource {
+  has(descriptor: Descriptor): Promise<boolean>;
+  /**
+   * Without a range the bytes are counted and hashed while they are read, and the last step throws `bytes/digest-mismatch` or
+   * `bytes/size-mismatch` when they are not what the descriptor promised. With a range nothing is verified.
+   */
+  open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream>;
+}
+
+/** One file of a tar layer that is still to be made. `mtime` counts seconds since 1970. */
+export interface TarMember {
+  readonly name: string;
+  readonly mode: number;
+  readonly mtime: number;
+  readonly content: FileContent | DirectoryContent | MemberStream;
+}
+
+/** A whole file on this machine; `path` is absolute. `size` is what stat said: a file that changes afterwards is refused. */
+export interface FileContent {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly size: number;
+}
+
+export interface DirectoryContent {
+  readonly kind: 'directory';
+}
+
+/** Bytes that come from elsewhere, of a size known beforehand (a tar header needs it). */
+export interface MemberStream {
+  readonly kind: 'stream';
+  readonly size: number;
+  open(): Promise<ByteStream>;
+}
+
+export type Compression = 'none' | 'gzip' | 'zstd';
+
+/** A tar layer to be made: members in the order given. */
+export interface TarContent {
+  readonly kind: 'tar';
+  readonly members: readonly TarMember[];
+  readonly compression: Compression;
+}
+
+export interface BytesContent {
+  readonly kind: 'bytes';
+  readonly bytes: Uint8Array;
+}
+
+export interface StreamContent {
+  readonly kind: 'stream';
+  readonly size?: number;
+  open(): Promise<ByteStream>;
+}
+
+/** What can be put into a sink: bytes that exist, or a recipe for them, so that a sink near the disk can work without a detour. */
+export type BlobContent = BytesContent | FileContent | StreamContent | TarContent;
+
+export interface PutOptions {
+  /** Refuse bytes that hash to something else. A sink may skip the work when it holds this digest already. */
+  readonly expected?: { readonly digest: Digest; readonly size: number };
+  readonly progress?: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** What a sink knows about a blob after it is safely there. */
+export interface StoredBlob {
+  readonly digest: Digest;
+  readonly size: number;
+  /** Digest of the bytes before compression, when the sink made or knew them. */
+  readonly diffId?: Digest;
+  /** False when the sink held the bytes already and nothing was written. */
+  readonly fresh: boolean;
+}
+
+/** All or nothing: after a failure nothing of the blob is visible. */
+export interface BlobSink {
+  put(content: BlobContent, options?: PutOptions): Promise<StoredBlob>;
+}
+
+/** Names in a store. `resolve` and `list` say what the index holds; nothing is read behind it. */
+export interface Names {
+  resolve(name: string): Promise<Descriptor | undefined>;
+  tag(name: string, descriptor: Descriptor): Promise<void>;
+  list(): Promise<readonly NamedDescriptor[]>;
+}
+
+export interface NamedDescriptor {
+  /** Absent for a root that has no name. */
+  readonly name?: string;
+  readonly descriptor: Descriptor;
+}
+
+/** A store that can be read and written by digest and by name: the local store, a layout, an archive, memory, a remote repository. */
+export interface ContentStore extends BlobSource, BlobSink, Names {}

@@ -1,0 +1,56 @@
+/**
+ * The closed table of everything that can stop modelport. `exit` is the process status (design: 1 the package has errors,
+ * 2 wrong usage, 3 the world, 70 a bug of ours); `title` one line for docs/error-codes.md, which is generated from here.
+ */
+export const errorCodes = {
+  'core/bad-digest': { exit: 2, title: 'A text that should be a digest is not one' },
+  'core/bad-reference': { exit: 2, title: 'A package name does not follow the grammar' },
+  'core/bad-location': { exit: 2, title: 'A location cannot be understood' },
+  'core/bad-json': { exit: 1, title: 'A JSON document is malformed, repeats a key, is nested too deep or is too large' },
+  'core/bug': { exit: 70, title: 'A bug of modelport itself' },
+  'core/cancelled': { exit: 3, title: 'The work was cancelled' },
+
+  'bytes/unsafe-path': { exit: 1, title: 'A path of a package leaves its root or cannot exist on disk' },
+  'bytes/bad-archive': { exit: 1, title: 'An archive is malformed, truncated or lies about itself' },
+  'bytes/bad-compression': { exit: 1, title: 'A gzip or zstd stream is malformed or truncated' },
+  'bytes/limit': { exit: 1, title: 'Something that is read is larger, deeper or more numerous than its limit' },
+  'bytes/refused-entry': { exit: 1, title: 'An archive holds an entry that a package may not hold' },
+  'bytes/digest-mismatch': { exit: 1, title: 'Bytes do not hash to the digest that was promised' },
+  'bytes/size-mismatch': { exit: 1, title: 'There are more or fewer bytes than was promised' },
+  'bytes/file-changed': { exit: 3, title: 'A file changed while it was being read' },
+  'bytes/not-found': { exit: 3, title: 'A file or folder does not exist' },
+  'bytes/exists': { exit: 3, title: 'The target exists already' },
+  'bytes/disk-full': { exit: 3, title: 'The disk is full' },
+  'bytes/io': { exit: 3, title: 'The operating system refused to read or write' },
+
+  'weights/bad-header': { exit: 1, title: 'A weight file contradicts itself or its size' },
+  'weights/missing-file': { exit: 1, title: 'A weight file names another file that is not there' },
+
+  'oci/bad-manifest': { exit: 1, title: 'A manifest or index is not valid JSON of its kind' },
+  'oci/not-found': { exit: 3, title: 'A blob or manifest is missing' },
+  'oci/too-large': { exit: 1, title: 'A manifest would be larger than registries take' },
+
+  'store/name-not-found': { exit: 3, title: 'A name is not in the store, layout or archive' },
+  'store/ambiguous': { exit: 2, title: 'A layout or archive holds several packages and none was chosen' },
+  'store/not-a-layout': { exit: 3, title: 'A folder or file is not an OCI layout, OCI archive or docker archive' },
+  'store/locked': { exit: 3, title: 'Another process holds the lock of the store' },
+  'store/blob-missing': { exit: 1, title: 'The store lacks a blob that a manifest names' },
+
+  'buildfile/syntax': { exit: 1, title: 'A build file (modelport.toml, Modelfile, Kitfile) has a syntax error' },
+  'buildfile/invalid': { exit: 1, title: 'A build file says something that cannot be' },
+  'buildfile/exists': { exit: 3, title: 'init would overwrite an existing modelport.toml' },
+
+  'format/unknown': { exit: 1, title: 'No format recognises the package' },
+  'format/unsupported': { exit: 2, title: 'The operation is not available for this format' },
+
+  'modelpack/unreadable': { exit: 1, title: 'A ModelPack cannot be read at all' },
+  'modelpack/cannot-write': { exit: 1, title: 'The package cannot be written as this ModelPack vintage' },
+
+  'ops/nothing-to-pack': { exit: 1, title: 'The folder holds no file to pack' },
+  'ops/bad-option': { exit: 2, title: 'An option or argument is wrong' },
+  'ops/path-not-found': { exit: 3, title: 'The package has no file of that path' },
+  'ops/refused': { exit: 1, title: 'The package is refused because it has errors' },
+  'ops/remote': { exit: 3, title: 'The name has to be looked up at a registry, which this build cannot do yet' },
+} as const satisfies Record<string, { exit: 1 | 2 | 3 | 70; title: string }>;
+
+export type ErrorCode = keyof typeof errorCodes;

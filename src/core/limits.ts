@@ -1,0 +1,67 @@
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
+
+/**
+ * Every limit on what is read from outside, named once. All are settable by passing another table.
+ * Sizes are bytes; the reasons stand beside the ones that are not obvious.
+ */
+export interface Limits {
+  readonly manifestBytes: number;
+  /** What we write; registries are asked to take 4,000,000 bytes. (distribution-spec 1.1, Pushing Manifests) */
+  readonly writtenManifestBytes: number;
+  readonly configBytes: number;
+  /** TOML, YAML or JSON that a person wrote. */
+  readonly personFileBytes: number;
+  readonly jsonDepth: number;
+  readonly manifestLayers: number;
+  readonly indexDepth: number;
+  readonly graphNodes: number;
+  readonly archiveEntries: number;
+  readonly pathBytes: number;
+  readonly pathComponents: number;
+  readonly componentBytes: number;
+  /** One file or layer after decompression. */
+  readonly unpackedBytes: number;
+  /** Decompressed : compressed, judged only after `ratioFloorBytes` have come out. */
+  readonly compressionRatio: number;
+  readonly ratioFloorBytes: number;
+  /** zstd window; 8 MiB must be supported, 128 MiB is the library's own default limit. */
+  readonly zstdWindowBytes: number;
+  /** pax and GNU long-name records of one tar entry. */
+  readonly tarMetadataBytes: number;
+  readonly safetensorsHeaderBytes: number;
+  readonly ggufHeaderBytes: number;
+  readonly ggufKeys: number;
+  readonly ggufStringBytes: number;
+  readonly tensors: number;
+  readonly shards: number;
+  readonly onnxMetadataBytes: number;
+}
+
+export const defaultLimits: Limits = {
+  manifestBytes: 4 * MiB,
+  writtenManifestBytes: 4_000_000,
+  configBytes: 4 * MiB,
+  personFileBytes: 1 * MiB,
+  jsonDepth: 64,
+  manifestLayers: 10_000,
+  indexDepth: 8,
+  graphNodes: 100_000,
+  archiveEntries: 1_000_000,
+  pathBytes: 4096,
+  pathComponents: 128,
+  componentBytes: 255,
+  unpackedBytes: 16_384 * GiB,
+  compressionRatio: 1100,
+  ratioFloorBytes: 64 * MiB,
+  zstdWindowBytes: 128 * MiB,
+  tarMetadataBytes: 1 * MiB,
+  safetensorsHeaderBytes: 100_000_000,
+  ggufHeaderBytes: 512 * MiB,
+  ggufKeys: 100_000,
+  ggufStringBytes: 10_000_000,
+  tensors: 1_000_000,
+  shards: 10_000,
+  onnxMetadataBytes: 64 * MiB,
+};
