@@ -1,0 +1,176 @@
+import type { Digest, Finding, Identity, Io, NamedDescriptor, Role, Run, TensorInfo, WeightsSummary } from '../core/index.js';
+
+/** The results of the verbs, exactly as `--json` prints them (command contract, 3). Fields may be added, never renamed. */
+
+export interface PartResult {
+  readonly role: Role;
+  readonly path: string;
+  readonly mediaType?: string;
+  readonly size: number;
+  readonly digest: Digest | null;
+}
+
+export interface InspectResult {
+  readonly format: string;
+  readonly vintage?: string;
+  readonly location: string;
+  /** `store` when the name was found in the local store. */
+  readonly from?: 'store' | 'registry';
+  readonly digest: Digest | null;
+  readonly modelHash: string | null;
+  readonly identity: Identity;
+  readonly weights: WeightsSummary;
+  readonly capabilities?: object;
+  readonly parts: readonly PartResult[];
+  readonly io: Io;
+  readonly run: Run;
+  readonly encrypted: boolean;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly findings: readonly Finding[];
+  readonly tensors?: readonly TensorInfo[];
+  /** Which container runtimes can mount this form, and what `pack` option mends it where they cannot. */
+  readonly mountable?: readonly { readonly runtime: string; readonly yes: boolean; readonly reason: string }[];
+}
+
+export interface FileResult {
+  readonly path: string;
+  readonly role: Role;
+  readonly size: number;
+  readonly digest: Digest | null;
+  /** Octal, such as `0644`. */
+  readonly mode: string | null;
+}
+
+export interface LsResult {
+  readonly files: readonly FileResult[];
+}
+
+export interface ValidateResult {
+  readonly format: string;
+  readonly vintage?: string;
+  readonly valid: boolean;
+  readonly findings: readonly Finding[];
+}
+
+export interface VerifyResult {
+  readonly ok: boolean;
+  readonly checked: { readonly files: number; readonly bytes: number };
+  readonly problems: readonly Finding[];
+  readonly signatures: readonly unknown[];
+}
+
+export interface ByteTotals {
+  readonly total: number;
+  readonly sent: number;
+  readonly skipped: number;
+}
+
+export interface PackResult {
+  readonly format: string;
+  readonly vintage?: string;
+  readonly digest: Digest;
+  readonly name: string | null;
+  readonly path: string | null;
+  readonly bytes: ByteTotals;
+  readonly lost: readonly Finding[];
+  /** What was decided without being told, and what is odd. */
+  readonly findings: readonly Finding[];
+  readonly parts: readonly PartResult[];
+  /** The image-shaped sibling of `--hybrid`. */
+  readonly hybrid?: { readonly name: string | null; readonly digest: Digest };
+}
+
+export interface CopyResult {
+  readonly digest: Digest;
+  readonly name: string | null;
+  readonly path: string | null;
+  readonly bytes: ByteTotals;
+  readonly lost: readonly Finding[];
+  /** Every root that was copied. */
+  readonly copied: readonly { readonly name: string | null; readonly digest: Digest }[];
+}
+
+export interface ConvertResult extends CopyResult {
+  readonly format: string;
+  readonly vintage?: string;
+  readonly dryRun: boolean;
+}
+
+export interface EditResult extends CopyResult {
+  readonly from: Digest;
+  readonly changed: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+export interface UnpackResult {
+  readonly path: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly digest: Digest | null;
+  readonly findings: readonly Finding[];
+}
+
+export interface ListResult {
+  readonly packages: readonly {
+    readonly name: string | null;
+    readonly digest: Digest;
+    readonly format: string;
+    readonly vintage?: string;
+    /** Bytes of all blobs. */
+    readonly size: number;
+    readonly createdAt: string | null;
+  }[];
+  readonly next: string | null;
+}
+
+export interface TagResult {
+  readonly name: string;
+  readonly digest: Digest;
+  /** What the name pointed to before. */
+  readonly replaced: Digest | null;
+}
+
+export interface RmResult {
+  readonly removed: readonly NamedDescriptor[];
+}
+
+export interface PruneResult {
+  readonly dryRun: boolean;
+  readonly removed: readonly { readonly digest: Digest; readonly size: number }[];
+  readonly freedBytes: number;
+  readonly kept: number;
+}
+
+export interface InitResult {
+  /** Null when the text went to standard output. */
+  readonly path: string | null;
+  readonly text: string;
+  readonly findings: readonly Finding[];
+}
+
+export interface DiffEntry {
+  readonly field: string;
+  readonly a: unknown;
+  readonly b: unknown;
+}
+
+export interface DiffResult {
+  readonly equal: boolean;
+  readonly metadata: readonly DiffEntry[];
+  readonly files: {
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+    readonly changed: readonly string[];
+    readonly renamed: readonly { readonly from: string; readonly to: string }[];
+  };
+  readonly tensors: {
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+    readonly changed: readonly { readonly name: string; readonly a: string; readonly b: string }[];
+  };
+}
+
+export interface DoctorResult {
+  readonly ok: boolean;
+  readonly checks: readonly { readonly name: string; readonly status: 'ok' | 'warning' | 'error'; readonly message: string; readonly hint?: string }[];
+}
