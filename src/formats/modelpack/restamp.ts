@@ -1,0 +1,87 @@
+import { collect } from '../../bytes/index.js';
+import { type BlobSink, createError, type Descriptor, type Finding, isJsonObject, type JsonObject, type Limits, type OciSource, parseJson } from '../../core/index.js';
+import { serializeJson } from '../../oci/index.js';
+import { identify } from './detect.js';
+import { type LayerView, type ManifestView, parseManifestView } from './manifest-view.js';
+import { describeConfig } from './read-config.js';
+import { annotationKeys, configMediaType, type Family, formerMetadataKey, manifestArtifactType, ociManifestType, toLayerType } from './spec.js';
+import { toModelConfig } from './write-config.js';
+
+export interface Restamped {
+  readonly root: Descriptor;
+  readonly findings: readonly Finding[];
+}
+
+/** Can the package change its names alone? Only between `cncf` and `cnai`: the draft's layers are image layers. */
+export function canRestamp(source: OciSource, to: string, limits: Limits): to is Family {
+  const from = identify(parseManifestView(source.bytes, source.location, limits))?.vintage;
+  return (from === 'cncf' || from === 'cnai') && (to === 'cncf' || to === 'cnai');
+}
+
+/** The blobs that a package's layers name, in their order. Throws `modelpack/unreadable` for a layer without a usable descriptor. */
+export function listLayers(source: OciSource, limits: Limits): Descriptor[] {
+  const view = parseManifestView(source.bytes, source.location, limits);
+  return view.layers.map((layer) => {
+    if (layer.descriptor === undefined) throw createError('modelpack/unreadable', { message: `Cannot use ${layer.where}: its digest or size is not valid`, where: layer.where });
+    return layer.descriptor;
+  });
+}
+
+/**
+ * The same layers under the names of the other vintage: new config and manifest, no layer read or sent. A config that needs no renaming
+ * keeps its bytes. Whoever calls sees to it that the target has the layers first (`listLayers`). Raw layers of `cnai` get the ending `.raw` that the tools of that time read, with a finding.
+ */
+export async function restamp(source: OciSource, to: Family, sink: BlobSink, limits: Limits): Promise<Restamped> {
+  const view = parseManifestView(source.bytes, source.location, limits);
+  const findings: Finding[] = [];
+  const layers = view.layers.map((layer) => restampLayer(layer, to, findings));
+  const config = await putConfig(source, view, sink, limits);
+  const manifest = serializeJson({
+    ...view.json,
+    mediaType: ociManifestType,
+    artifactType: manifestArtifactType(to),
+    config: { ...view.config?.json, mediaType: configMediaType(to), digest: config.digest, size: config.size },
+    layers,
+  });
+  const stored = await sink.put({ kind: 'bytes', bytes: manifest });
+  return { root: { mediaType: ociManifestType, digest: stored.digest, size: stored.size, artifactType: manifestArtifactType(to) }, findings };
+}
+
+function restampLayer(layer: LayerView, to: Family, findings: Finding[]): JsonObject {
+  const { type } = layer;
+  if (type?.kind === undefined) return layer.json;
+  const keepsRaw = to === 'cnai' && type.encoding === 'raw';
+  const mediaType = keepsRaw ? `application/vnd.cnai.model.${type.kind}.v1.raw` : toLayerType(to, type.kind, type.encoding);
+  if (keepsRaw) {
+    findings.push({
+      level: 'warning',
+      code: 'modelpack/raw-in-cnai',
+      message: `${layer.where} keeps the type ${mediaType}: the cnai specification knows raw layers as the bare weight.v1 only, its tools read .raw`,
+      where: layer.where,
+      hint: 'Pack from the folder with --vintage cnai for tar layers',
+    });
+  }
+  const annotations = layer.json['annotations'];
+  return { ...layer.json, mediaType, ...(isJsonObject(annotations) ? { annotations: renameKeys(annotations, to) } : {}) };
+}
+
+function renameKeys(annotations: JsonObject, to: Family): JsonObject {
+  const from = annotationKeys[to === 'cncf' ? 'cnai' : 'cncf'];
+  const names = new Map<string, string>([
+    [from.filepath, annotationKeys[to].filepath],
+    [from.metadata, annotationKeys[to].metadata],
+    [formerMetadataKey, annotationKeys[to].metadata],
+    [from.untested, annotationKeys[to].untested],
+  ]);
+  return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [names.get(key) ?? key, value]));
+}
+
+async function putConfig(source: OciSource, view: ManifestView, sink: BlobSink, limits: Limits): Promise<{ digest: Descriptor['digest']; size: number }> {
+  const descriptor = view.config?.descriptor;
+  if (descriptor === undefined) throw createError('modelpack/unreadable', { message: `Cannot restamp "${source.location}": it has no usable config`, where: 'config' });
+  const bytes = await collect(await source.blobs.open(descriptor), limits.configBytes, 'the config');
+  const json = parseJson(bytes, 'config blob', { bytes: limits.configBytes, depth: limits.jsonDepth });
+  const described = isJsonObject(json) ? describeConfig(json) : undefined;
+  if (described === undefined || described.findings.length === 0) return sink.put({ kind: 'bytes', bytes });
+  return sink.put({ kind: 'bytes', bytes: serializeJson(toModelConfig(described, described.diffIds as Descriptor['digest'][])) });
+}
