@@ -1,6 +1,6 @@
 import type { Descriptor } from './descriptor.js';
 import type { Digest } from './digest.js';
-import type { Progress } from './progress.js';
+import type { ProgressItem } from './progress.js';
 
 /**
  * Bytes in order. A chunk is valid only until the next one is asked for (buffers are reused): copy what you keep.
@@ -82,8 +82,9 @@ export type BlobContent = BytesContent | FileContent | StreamContent | TarConten
 export interface PutOptions {
   /** Refuse bytes that hash to something else. A sink may skip the work when it holds this digest already. */
   readonly expected?: { readonly digest: Digest; readonly size: number };
-  readonly progress?: Progress;
-  readonly signal?: AbortSignal;
+  /** Advanced while bytes are worked on; whoever calls `put` started it and ends it. */
+  readonly progress?: ProgressItem;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a sink knows about a blob after it is safely there. */

@@ -36,6 +36,7 @@ export const errorCodes = {
   'store/locked': { exit: 3, title: 'Another process holds the lock of the store' },
   'store/blob-missing': { exit: 1, title: 'The store lacks a blob that a manifest names' },
 
+  'buildfile/bad-glob': { exit: 2, title: 'A file pattern is malformed or leads out of its folder' },
   'buildfile/syntax': { exit: 1, title: 'A build file (modelport.toml, Modelfile, Kitfile) has a syntax error' },
   'buildfile/invalid': { exit: 1, title: 'A build file says something that cannot be' },
   'buildfile/exists': { exit: 3, title: 'init would overwrite an existing modelport.toml' },
@@ -50,7 +51,6 @@ export const errorCodes = {
   'ops/bad-option': { exit: 2, title: 'An option or argument is wrong' },
   'ops/path-not-found': { exit: 3, title: 'The package has no file of that path' },
   'ops/refused': { exit: 1, title: 'The package is refused because it has errors' },
-  'ops/remote': { exit: 3, title: 'The name has to be looked up at a registry, which this build cannot do yet' },
 } as const satisfies Record<string, { exit: 1 | 2 | 3 | 70; title: string }>;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -18,3 +18,4 @@ export * from './location.js';
 export * from './package.js';
 export * from './progress.js';
 export * from './reference.js';
+export * from './version.js';

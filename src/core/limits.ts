@@ -15,6 +15,8 @@ export interface Limits {
   readonly personFileBytes: number;
   readonly jsonDepth: number;
   readonly manifestLayers: number;
+  /** index.json of a layout or store: a few hundred bytes a package. */
+  readonly layoutIndexBytes: number;
   readonly indexDepth: number;
   readonly graphNodes: number;
   readonly archiveEntries: number;
@@ -28,6 +30,12 @@ export interface Limits {
   readonly ratioFloorBytes: number;
   /** zstd window; 8 MiB must be supported, 128 MiB is the library's own default limit. */
   readonly zstdWindowBytes: number;
+  /** Frames of one zstd stream, skippable ones too: each costs a decoder, however small it is. */
+  readonly zstdFrames: number;
+  /** Skippable frames of one zstd stream together; they hold indexes, not content. */
+  readonly zstdSkippedBytes: number;
+  /** A compressed layer up to this size is decompressed to list its files; a larger one is shown as one file. */
+  readonly listedLayerBytes: number;
   /** pax and GNU long-name records of one tar entry. */
   readonly tarMetadataBytes: number;
   readonly safetensorsHeaderBytes: number;
@@ -37,6 +45,7 @@ export interface Limits {
   readonly tensors: number;
   readonly shards: number;
   readonly onnxMetadataBytes: number;
+  readonly npyHeaderBytes: number;
 }
 
 export const defaultLimits: Limits = {
@@ -46,6 +55,7 @@ export const defaultLimits: Limits = {
   personFileBytes: 1 * MiB,
   jsonDepth: 64,
   manifestLayers: 10_000,
+  layoutIndexBytes: 64 * MiB,
   indexDepth: 8,
   graphNodes: 100_000,
   archiveEntries: 1_000_000,
@@ -56,6 +66,9 @@ export const defaultLimits: Limits = {
   compressionRatio: 1100,
   ratioFloorBytes: 64 * MiB,
   zstdWindowBytes: 128 * MiB,
+  zstdFrames: 1_000_000,
+  zstdSkippedBytes: 64 * MiB,
+  listedLayerBytes: 64 * MiB,
   tarMetadataBytes: 1 * MiB,
   safetensorsHeaderBytes: 100_000_000,
   ggufHeaderBytes: 512 * MiB,
@@ -64,4 +77,5 @@ export const defaultLimits: Limits = {
   tensors: 1_000_000,
   shards: 10_000,
   onnxMetadataBytes: 64 * MiB,
+  npyHeaderBytes: 64 * KiB,
 };

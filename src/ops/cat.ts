@@ -1,0 +1,35 @@
+import { type ByteStream, createError, type ModelPackage, type Part } from '../core/index.js';
+import type { OpsContext } from './context.js';
+import { openVerified } from './open-part.js';
+import { openPackage } from './package.js';
+
+export interface CatOptions {
+  readonly location: string;
+  readonly path: string;
+}
+
+/** One file of a package. The stream is verified: its end throws when the bytes are not what the package promises. Close it. */
+export async function cat(options: CatOptions, context: OpsContext): Promise<{ size: number; open(): Promise<ByteStream>; close(): Promise<void> }> {
+  const opened = await openPackage(options.location, context);
+  try {
+    const part = findPart(opened.pkg, options.path);
+    return { size: part.size, open: () => openVerified(part), close: () => opened.close() };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** Throws `ops/path-not-found` with the nearest path there is. */
+export function findPart(pkg: ModelPackage, path: string): Part {
+  const wanted = path.replace(/^\.\//, '');
+  const part = pkg.parts.find((each) => each.path === wanted);
+  if (part !== undefined) return part;
+  const name = wanted.slice(wanted.lastIndexOf('/') + 1).toLowerCase();
+  const near = pkg.parts.find((each) => each.path.toLowerCase().endsWith(name)) ?? pkg.parts.find((each) => each.path.toLowerCase().includes(name));
+  throw createError('ops/path-not-found', {
+    message: `Cannot find the file ${JSON.stringify(path)} in the package`,
+    hint: near === undefined ? 'See `modelport ls`' : `Did you mean ${JSON.stringify(near.path)}?`,
+    where: path,
+  });
+}

@@ -1,0 +1,101 @@
+import { mapConcurrent } from '../bytes/index.js';
+import type { ModelPackage, Part, TensorInfo } from '../core/index.js';
+import type { OpsContext } from './context.js';
+import { digestPart } from './ls.js';
+import { openPackage } from './package.js';
+import { readWeights } from './read-weights.js';
+import type { DiffEntry, DiffResult } from './results.js';
+
+export interface DiffOptions {
+  readonly a: string;
+  readonly b: string;
+}
+
+/** What differs between two packages, of whatever form: metadata, files by content (renames found), tensors by name, dtype and shape. */
+export async function diff(options: DiffOptions, context: OpsContext): Promise<DiffResult> {
+  const a = await openPackage(options.a, context);
+  try {
+    const b = await openPackage(options.b, context);
+    try {
+      const metadata = diffMetadata(a.pkg, b.pkg);
+      const files = await diffFiles(a.pkg.parts, b.pkg.parts, context);
+      const tensors = await diffTensors(a.pkg.parts, b.pkg.parts, context);
+      const equal = [metadata, ...Object.values(files), ...Object.values(tensors)].every((list) => list.length === 0);
+      return { equal, metadata, files, tensors };
+    } finally {
+      await b.close();
+    }
+  } finally {
+    await a.close();
+  }
+}
+
+function diffMetadata(a: ModelPackage, b: ModelPackage): DiffEntry[] {
+  return (['identity', 'weights', 'capabilities', 'io', 'run'] as const).flatMap((view) => {
+    const [left, right] = [a[view], b[view]] as unknown as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
+    const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])];
+    return keys
+      .filter((key) => !isDerived(view, key) && JSON.stringify(left[key]) !== JSON.stringify(right[key]))
+      .map((key) => ({ field: `${view}.${key}`, a: left[key] ?? null, b: right[key] ?? null }));
+  });
+}
+
+/** Counted from the weight files, which are compared themselves; a config does not hold them. */
+function isDerived(view: string, key: string): boolean {
+  return view === 'weights' && (key === 'parameters' || key === 'tensors');
+}
+
+async function diffFiles(a: readonly Part[], b: readonly Part[], context: OpsContext): Promise<DiffResult['files']> {
+  const [left, right] = [byPath(a), byPath(b)];
+  const added = b.filter((part) => !left.has(part.path));
+  const removed = a.filter((part) => !right.has(part.path));
+  const shared = a.filter((part) => right.has(part.path));
+  const differs = await mapConcurrent(shared, context.concurrency, async (part) => !(await isSameContent(part, right.get(part.path) as Part)));
+  const renamed: { from: string; to: string }[] = [];
+  for (const part of removed) {
+    const candidates = added.filter((other) => other.size === part.size && !renamed.some(({ to }) => to === other.path));
+    for (const other of candidates) {
+      if (!(await isSameContent(part, other))) continue;
+      renamed.push({ from: part.path, to: other.path });
+      break;
+    }
+  }
+  const moved = new Set(renamed.flatMap(({ from, to }) => [`-${from}`, `+${to}`]));
+  return {
+    added: added.map((part) => part.path).filter((path) => !moved.has(`+${path}`)),
+    removed: removed.map((part) => part.path).filter((path) => !moved.has(`-${path}`)),
+    changed: shared.filter((_, at) => differs[at]).map((part) => part.path),
+    renamed,
+  };
+}
+
+function byPath(parts: readonly Part[]): Map<string, Part> {
+  return new Map(parts.map((part) => [part.path, part]));
+}
+
+/** Sizes first: most files that differ differ there. */
+async function isSameContent(a: Part, b: Part): Promise<boolean> {
+  if (a.size !== b.size) return false;
+  return (a.digest ?? (await digestPart(a))) === (b.digest ?? (await digestPart(b)));
+}
+
+async function diffTensors(a: readonly Part[], b: readonly Part[], context: OpsContext): Promise<DiffResult['tensors']> {
+  const list = async (parts: readonly Part[]) => (await readWeights(parts, context)).files.flatMap((file) => file.tensors);
+  const [left, right] = [byName(await list(a)), byName(await list(b))];
+  const changed = [...left].flatMap(([name, tensor]) => {
+    const other = right.get(name);
+    return other === undefined || spell(tensor) === spell(other) ? [] : [{ name, a: spell(tensor), b: spell(other) }];
+  });
+  return { added: [...right.keys()].filter((name) => !left.has(name)), removed: [...left.keys()].filter((name) => !right.has(name)), changed };
+}
+
+/** One model may lie there in several formats, each with its own tensor of that name. */
+function byName(tensors: readonly TensorInfo[]): Map<string, TensorInfo> {
+  const names = new Map<string, number>();
+  for (const { name } of tensors) names.set(name, (names.get(name) ?? 0) + 1);
+  return new Map(tensors.map((tensor) => [(names.get(tensor.name) ?? 0) > 1 ? `${tensor.file}: ${tensor.name}` : tensor.name, tensor]));
+}
+
+function spell({ dtype, shape }: TensorInfo): string {
+  return `${dtype} [${shape.join(', ')}]`;
+}

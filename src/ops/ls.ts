@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { mapConcurrent } from '../bytes/index.js';
+import { type Digest, isDigest, type Part } from '../core/index.js';
+import type { OpsContext } from './context.js';
+import { openVerified } from './open-part.js';
+import { openPackage } from './package.js';
+import type { FileResult, LsResult } from './results.js';
+
+export interface LsOptions {
+  readonly location: string;
+  /** Also the digests that are not known without reading. */
+  readonly digests?: boolean;
+}
+
+/** The files of a package, those inside tar layers too. */
+export async function ls(options: LsOptions, context: OpsContext): Promise<LsResult> {
+  const opened = await openPackage(options.location, context);
+  try {
+    const files = await mapConcurrent(opened.pkg.parts, context.concurrency, async (part): Promise<FileResult> => {
+      const digest = part.digest ?? (options.digests === true ? await digestPart(part) : null);
+      return { path: part.path, role: part.role, size: part.size, digest, mode: part.mode === undefined ? null : part.mode.toString(8).padStart(4, '0') };
+    });
+    return { files };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The digest of a part by reading it; null never happens for sha256. */
+export async function digestPart(part: Part): Promise<Digest | null> {
+  const hash = createHash('sha256');
+  for await (const chunk of await openVerified(part)) hash.update(chunk);
+  const digest = `sha256:${hash.digest('hex')}`;
+  return isDigest(digest) ? digest : null;
+}

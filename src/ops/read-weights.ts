@@ -1,0 +1,40 @@
+import { accessPart, collect, mapConcurrent, openPart } from '../bytes/index.js';
+import { type Finding, isToolkitError, type Part, parseJson } from '../core/index.js';
+import { readWeightFile, type WeightConfigs, type WeightFile } from '../weights/index.js';
+import type { OpsContext } from './context.js';
+
+/** What the weight files among the parts say of themselves; a malformed header is a finding. Reads headers only. */
+export async function readWeights(parts: readonly Part[], context: OpsContext): Promise<{ files: WeightFile[]; findings: Finding[] }> {
+  const findings: Finding[] = [];
+  const candidates = parts.filter((part) => part.role === 'weights');
+  const read = await mapConcurrent(candidates, context.concurrency, async (part) => {
+    try {
+      return await readWeightFile(part.path, accessPart(part.content, part.size), context.limits);
+    } catch (error) {
+      if (!isToolkitError(error)) throw error;
+      findings.push({ level: 'error', code: error.code, message: error.message, where: error.where ?? part.path, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+      return undefined;
+    }
+  });
+  const files = read.filter((file) => file !== undefined);
+  return { files, findings: [...findings, ...files.flatMap((file) => file.findings)] };
+}
+
+const configFiles = { configJson: 'config.json', quantizeConfig: 'quantize_config.json', generationConfig: 'generation_config.json' } as const;
+
+/** The configs beside the weights; one that is not JSON is a finding. */
+export async function readWeightConfigs(parts: readonly Part[], context: OpsContext): Promise<{ configs: WeightConfigs; findings: Finding[] }> {
+  const findings: Finding[] = [];
+  const configs: Record<string, unknown> = {};
+  for (const [key, path] of Object.entries(configFiles)) {
+    const part = parts.find((each) => each.path === path);
+    if (part === undefined) continue;
+    try {
+      configs[key] = parseJson(await collect(await openPart(part.content), context.limits.configBytes, path), path, { bytes: context.limits.configBytes });
+    } catch (error) {
+      if (!isToolkitError(error)) throw error;
+      findings.push({ level: 'warning', code: error.code, message: error.message, where: error.where ?? path });
+    }
+  }
+  return { configs: configs as WeightConfigs, findings };
+}

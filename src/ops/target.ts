@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { type BlobSink, createError, type Descriptor, parseLocation, parseReference, toStoreName } from '../core/index.js';
+import { createArchive, isLayout, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
+import type { OpsContext } from './context.js';
+import { toAbsolute } from './paths.js';
+
+/** Where a package is written. Nothing is visible under a name before `finish`; always `close`. */
+export interface Target {
+  readonly blobs: BlobSink;
+  /** The name that the person chose, in full; null when there is none. */
+  readonly name: string | null;
+  /** The folder or file; null for the local store. */
+  readonly path: string | null;
+  /** Publishes a root, under `name` or else under the target's own; may be called for several roots. */
+  publish(root: Descriptor, name?: string): Promise<void>;
+  /** Makes everything that was published visible and durable. */
+  finish(): Promise<void>;
+  /** After `finish` lets go; without it drops what was not finished. */
+  close(): Promise<void>;
+}
+
+/** What `-t NAME` and `-o PATH` say; throws `ops/bad-option` when neither or both are given. */
+export async function openTarget(where: { readonly name?: string | undefined; readonly output?: string | undefined }, context: OpsContext): Promise<Target> {
+  const { name, output } = where;
+  if (output !== undefined) return openOutput(output, name, context);
+  if (name !== undefined) return openStoreTarget(name, context);
+  throw createError('ops/bad-option', { message: 'Cannot write without a target', hint: 'Give it a name with -t NAME, or a file or folder with -o PATH' });
+}
+
+/** A destination that may be a name or a place: something that exists, ends in `.tar` or looks like a path is a place. */
+export async function openDestination(text: string, context: OpsContext): Promise<Target> {
+  const location = parseLocation(text);
+  const isName = location.kind === 'name' || (location.kind === 'path-or-name' && !text.endsWith('.tar') && !existsSync(toAbsolute(text, context)));
+  return isName ? openStoreTarget(text, context) : openOutput(text, undefined, context);
+}
+
+async function openStoreTarget(name: string, context: OpsContext): Promise<Target> {
+  const reference = parseReference(name);
+  if (reference.tag === undefined) throw createError('core/bad-reference', { message: `Cannot write to "${name}": a name with a digest cannot be chosen`, hint: 'Write NAME:TAG' });
+  const full = toStoreName(reference);
+  const store = await openLocalStore(context);
+  const lease = await store.lease();
+  return {
+    blobs: store,
+    name: full,
+    path: null,
+    publish: (root, other) => store.tag(other ?? full, root),
+    finish: async () => {},
+    close: async () => {
+      await lease.release();
+      await store.close();
+    },
+  };
+}
+
+async function openOutput(text: string, name: string | undefined, context: OpsContext): Promise<Target> {
+  const location = parseLocation(text);
+  if (location.kind === 'http' || location.kind === 'name') throw createError('ops/bad-option', { message: `Cannot write to "${text}": expected a file or folder`, hint: 'A name is given with -t' });
+  const written = location.path;
+  const path = toAbsolute(written, context);
+  const tag = ('tag' in location ? location.tag : undefined) ?? (name === undefined ? undefined : toStoreName(parseReference(name)));
+  if (location.kind === 'docker-archive' || location.kind === 'oci-archive') return openArchiveTarget(path, location.kind, tag, context);
+  if (location.kind === 'oci' || !isArchivePath(path)) return openLayoutTarget(path, tag, context);
+  return openArchiveTarget(path, 'oci-archive', tag, context);
+}
+
+/** An existing file or a new name that ends in `.tar` is an archive, everything else a layout. */
+function isArchivePath(path: string): boolean {
+  return existsSync(path) ? !statSync(path).isDirectory() : path.endsWith('.tar');
+}
+
+async function openArchiveTarget(path: string, kind: 'oci-archive' | 'docker-archive', tag: string | undefined, context: OpsContext): Promise<Target> {
+  if (existsSync(path) && (statSync(path).isDirectory() || sniffArchive(path) === undefined)) {
+    throw createError('bytes/exists', { message: `Cannot write "${path}": it exists and is no archive`, hint: 'Choose another name, or remove it first', where: path });
+  }
+  const archive = await createArchive(path, kind, context);
+  return {
+    blobs: archive,
+    name: tag ?? null,
+    path,
+    publish: (root, other) => archive.publish(root, other ?? tag),
+    finish: () => archive.commit(),
+    close: () => archive.close(),
+  };
+}
+
+async function openLayoutTarget(path: string, tag: string | undefined, context: OpsContext): Promise<Target> {
+  if (existsSync(path) && !(statSync(path).isDirectory() && (isLayout(path) || readdirSync(path).length === 0))) {
+    throw createError('bytes/exists', { message: `Cannot write "${path}": it exists and is no OCI layout`, hint: 'Choose a new folder, or a file that ends in .tar', where: path });
+  }
+  const layout = await openLayout(path, { ...context, create: true });
+  const lease = await layout.lease();
+  return {
+    blobs: layout,
+    name: tag ?? null,
+    path,
+    publish: (root, other) => layout.publish(root, other ?? tag),
+    finish: async () => {},
+    close: async () => {
+      await lease.release();
+      await layout.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { dirname } from 'node:path';
+import { decompress, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
+import { createError, type Finding, type Part } from '../core/index.js';
+import { compileGlobs } from '../buildfile/index.js';
+import { listUnpackSources } from '../formats/index.js';
+import type { OpsContext } from './context.js';
+import { openPackage, type OpenedPackage } from './package.js';
+import { toAbsolute } from './paths.js';
+import type { UnpackResult } from './results.js';
+
+export interface UnpackOptions {
+  readonly location: string;
+  readonly output: string;
+  /** Globs over paths; without any, everything. */
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  /** Also owner and group, by number. */
+  readonly sameOwner?: boolean;
+  /** Into a folder that holds something already. */
+  readonly overwrite?: boolean;
+}
+
+/** The package's files on disk, exactly these, every byte proven before it stands under its name. */
+export async function unpack(options: UnpackOptions, context: OpsContext): Promise<UnpackResult> {
+  const target = toAbsolute(options.output, context);
+  const opened = await openPackage(options.location, context);
+  try {
+    const { sources, policy } = await listSources(opened, options, context);
+    const select = createSelection(opened.pkg.parts, options);
+    removeLeftovers(dirname(target));
+    const { limits, counters, progress, concurrency, signal } = context;
+    const result = await unpackPackage(sources, target, {
+      policy,
+      limits,
+      counters,
+      progress,
+      concurrency,
+      ...(signal === undefined ? {} : { signal }),
+      ...(select === undefined ? {} : { select }),
+      sameOwner: options.sameOwner === true,
+      overwrite: options.overwrite === true,
+    });
+    const findings: readonly Finding[] = result.findings;
+    return { path: target, files: result.files, bytes: result.bytes, digest: opened.source.kind === 'oci' ? opened.source.root.digest : null, findings };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Undefined selects everything. A glob that matches no file is an error: a typing mistake must not look like an empty package. */
+function createSelection(parts: readonly Part[], options: UnpackOptions): ((path: string) => boolean) | undefined {
+  const { include = [], exclude = [] } = options;
+  if (include.length + exclude.length === 0) return undefined;
+  for (const glob of include) {
+    const matches = compileGlobs([glob]);
+    if (!parts.some((part) => matches(part.path))) {
+      throw createError('ops/path-not-found', { message: `Cannot include "${glob}": no file of the package matches`, hint: `See \`modelport ls ${options.location}\`; ** crosses folders` });
+    }
+  }
+  const [included, excluded] = [compileGlobs(include), compileGlobs(exclude)];
+  return (path) => (include.length === 0 || included(path)) && !excluded(path);
+}
+
+async function listSources({ source, pkg, known }: OpenedPackage, options: UnpackOptions, context: OpsContext): Promise<{ sources: readonly UnpackSource[]; policy: 'package' | 'image' }> {
+  if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is a bare folder`, hint: 'Its files are on the disk already' });
+  if (known) return listUnpackSources(source, { limits: context.limits });
+  if (pkg.format === 'image') return { policy: 'image', sources: pkg.parts.map((part) => toLayerSource(part, context)) };
+  if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-'))) return { policy: 'package', sources: pkg.parts.map(toFileSource) };
+  throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is an ${pkg.format} whose layers name no files`, hint: 'See `modelport inspect`; of an index, name one entry as oci:DIR@DIGEST' });
+}
+
+function toLayerSource(part: Part, context: OpsContext): UnpackSource {
+  const compression = /[.+](gzip|zstd)$/.exec(part.mediaType ?? '')?.[1] as 'gzip' | 'zstd' | undefined;
+  const open = async () => {
+    if (part.content.kind !== 'blob') throw createError('core/bug', { message: 'Cannot happen: a layer of an image is no blob' });
+    const stream = await part.content.blobs.open(part.content.descriptor);
+    return compression === undefined ? stream : decompress(stream, compression, { limits: context.limits, where: part.path });
+  };
+  return { kind: 'tar', where: part.path, open };
+}
+
+function toFileSource(part: Part): UnpackSource {
+  const { content } = part;
+  const open = async () => {
+    if (content.kind !== 'blob') throw createError('core/bug', { message: 'Cannot happen: a layer of an artifact is no blob' });
+    return content.blobs.open(content.descriptor);
+  };
+  return { kind: 'file', path: part.path, size: part.size, open };
+}
