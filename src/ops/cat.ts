@@ -8,16 +8,11 @@ export interface CatOptions {
   readonly path: string;
 }
 
-/** One file of a package. The stream is verified: its end throws when the bytes are not what the package promises. Close it. */
-export async function cat(options: CatOptions, context: OpsContext): Promise<{ size: number; open(): Promise<ByteStream>; close(): Promise<void> }> {
-  const opened = await openPackage(options.location, context);
-  try {
-    const part = findPart(opened.pkg, options.path);
-    return { size: part.size, open: () => openVerified(part), close: () => opened.close() };
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
+/** One file of a package. The stream is verified: its end throws when the bytes are not what the package promises. */
+export async function cat(options: CatOptions, context: OpsContext): Promise<{ readonly size: number; open(): Promise<ByteStream> }> {
+  const { pkg } = await openPackage(options.location, context);
+  const part = findPart(pkg, options.path);
+  return { size: part.size, open: () => openVerified(part) };
 }
 
 /** Throws `ops/path-not-found` with the nearest path there is. */

@@ -25,29 +25,24 @@ export interface ConvertOptions {
 export async function convert(options: ConvertOptions, context: OpsContext): Promise<ConvertResult> {
   if (options.format !== 'modelpack') throw createError('format/unknown', { message: `Cannot convert to "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
   const vintage = parseVintage(options.vintage ?? 'cncf');
-  const opened = await openPackage(options.source, context);
+  const { source, pkg, known } = await openPackage(options.source, context);
+  if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot convert "${options.source}": it is a bare folder`, hint: `Pack it: \`modelport pack ${options.source} --vintage ${vintage} -t NAME\`` });
+  if (!known) throw createError('format/unsupported', { message: `Cannot convert "${options.source}": it is an ${pkg.format}, not a model package`, hint: '`modelport inspect` says what it is' });
+  const lost = lossesBetween(pkg, vintage);
+  const base = { format: 'modelpack', vintage, lost, name: null, path: null, copied: [], bytes: { total: 0, sent: 0, skipped: 0 } };
+  if (options.failOnLoss === true && lost.some((finding) => finding.level !== 'note')) {
+    throw createError('ops/refused', { message: `Cannot convert "${options.source}" without loss: ${lost[0]?.message ?? ''}`, hint: 'Leave --fail-on-loss out to accept it', findings: lost });
+  }
+  if (options.dryRun === true) return { ...base, digest: source.root.digest, dryRun: true };
+  const target = await openDestination(options.destination, context);
   try {
-    const { source, pkg, known } = opened;
-    if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot convert "${options.source}": it is a bare folder`, hint: `Pack it: \`modelport pack ${options.source} --vintage ${vintage} -t NAME\`` });
-    if (!known) throw createError('format/unsupported', { message: `Cannot convert "${options.source}": it is an ${pkg.format}, not a model package`, hint: '`modelport inspect` says what it is' });
-    const lost = lossesBetween(pkg, vintage);
-    const base = { format: 'modelpack', vintage, lost, name: null, path: null, copied: [], bytes: { total: 0, sent: 0, skipped: 0 } };
-    if (options.failOnLoss === true && lost.some((finding) => finding.level !== 'note')) {
-      throw createError('ops/refused', { message: `Cannot convert "${options.source}" without loss: ${lost[0]?.message ?? ''}`, hint: 'Leave --fail-on-loss out to accept it', findings: lost });
-    }
-    if (options.dryRun === true) return { ...base, digest: source.root.digest, dryRun: true };
-    const target = await openDestination(options.destination, context);
-    try {
-      const written = await writeConverted(source, pkg, vintage, target, context);
-      await target.publish(written.root);
-      await target.finish();
-      const copied = [{ name: target.name, digest: written.root.digest }];
-      return { ...base, digest: written.root.digest, name: target.name, path: target.path, bytes: written.bytes, lost: distinct([...lost, ...written.findings]), copied, dryRun: false };
-    } finally {
-      await target.close();
-    }
+    const written = await writeConverted(source, pkg, vintage, target, context);
+    await target.publish(written.root);
+    await target.finish();
+    const copied = [{ name: target.name, digest: written.root.digest }];
+    return { ...base, digest: written.root.digest, name: target.name, path: target.path, bytes: written.bytes, lost: distinct([...lost, ...written.findings]), copied, dryRun: false };
   } finally {
-    await opened.close();
+    await target.close();
   }
 }
 

@@ -1,9 +1,8 @@
 import { createError, type Descriptor, type NamedDescriptor } from '../core/index.js';
 import { copyGraph } from '../oci/index.js';
-import type { OpenedStore } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import type { CopyResult } from './results.js';
-import { openSource, openStoreOf } from './source.js';
+import { openShelf, openSource, type Shelf } from './source.js';
 import { openDestination, type Target } from './target.js';
 
 export interface CopyOptions {
@@ -17,34 +16,26 @@ export interface CopyOptions {
 export async function copy(options: CopyOptions, context: OpsContext): Promise<CopyResult> {
   if (options.all === true) return copyAll(options, context);
   const source = await openSource(options.source, context);
-  try {
-    if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot copy "${options.source}": it is a bare folder`, hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE' });
-    return await copyRoots(source.store, [{ ...(source.name === undefined ? {} : { name: source.name }), descriptor: source.root }], options, context);
-  } finally {
-    await source.close();
-  }
+  if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot copy "${options.source}": it is a bare folder`, hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE' });
+  return copyRoots(source.shelf, [{ ...(source.name === undefined ? {} : { name: source.name }), descriptor: source.root }], options, context);
 }
 
 async function copyAll(options: CopyOptions, context: OpsContext): Promise<CopyResult> {
-  const store = await openStoreOf(options.source, context);
-  if (store === undefined) {
+  const shelf = await openShelf(options.source, context);
+  if (shelf === undefined) {
     throw createError('ops/bad-option', { message: `Cannot copy all of "${options.source}": it is one package`, hint: '--all takes an OCI layout or an archive as source' });
   }
-  try {
-    const roots = await store.list();
-    if (roots.length === 0) throw createError('store/name-not-found', { message: `Cannot copy "${options.source}": it holds no package` });
-    return await copyRoots(store, roots, options, context);
-  } finally {
-    await store.close();
-  }
+  const roots = await shelf.list();
+  if (roots.length === 0) throw createError('store/name-not-found', { message: `Cannot copy "${options.source}": it holds no package` });
+  return copyRoots(shelf, roots, options, context);
 }
 
-async function copyRoots(store: OpenedStore, roots: readonly NamedDescriptor[], options: CopyOptions, context: OpsContext): Promise<CopyResult> {
+async function copyRoots(shelf: Shelf, roots: readonly NamedDescriptor[], options: CopyOptions, context: OpsContext): Promise<CopyResult> {
   const target = await openDestination(options.destination, context);
   try {
     const bytes = { total: 0, sent: 0, skipped: 0 };
     for (const root of roots) {
-      const moved = await copyGraph(root.descriptor, store, target.blobs, context);
+      const moved = await copyGraph(root.descriptor, shelf, target.blobs, context);
       for (const key of ['total', 'sent', 'skipped'] as const) bytes[key] += moved[key];
       await target.publish(root.descriptor, nameAtTarget(root, roots.length, target));
     }

@@ -13,21 +13,13 @@ export interface DiffOptions {
 
 /** What differs between two packages, of whatever form: metadata, files by content (renames found), tensors by name, dtype and shape. */
 export async function diff(options: DiffOptions, context: OpsContext): Promise<DiffResult> {
-  const a = await openPackage(options.a, context);
-  try {
-    const b = await openPackage(options.b, context);
-    try {
-      const metadata = diffMetadata(a.pkg, b.pkg);
-      const files = await diffFiles(a.pkg.parts, b.pkg.parts, context);
-      const tensors = await diffTensors(a.pkg.parts, b.pkg.parts, context);
-      const equal = [metadata, ...Object.values(files), ...Object.values(tensors)].every((list) => list.length === 0);
-      return { equal, metadata, files, tensors };
-    } finally {
-      await b.close();
-    }
-  } finally {
-    await a.close();
-  }
+  const { pkg: a } = await openPackage(options.a, context);
+  const { pkg: b } = await openPackage(options.b, context);
+  const metadata = diffMetadata(a, b);
+  const files = await diffFiles(a.parts, b.parts, context);
+  const tensors = await diffTensors(a.parts, b.parts, context);
+  const equal = [metadata, ...Object.values(files), ...Object.values(tensors)].every((list) => list.length === 0);
+  return { equal, metadata, files, tensors };
 }
 
 function diffMetadata(a: ModelPackage, b: ModelPackage): DiffEntry[] {

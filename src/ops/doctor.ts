@@ -67,12 +67,8 @@ async function checkStore(context: OpsContext): Promise<Check[]> {
 
 async function readNames(context: OpsContext): Promise<{ names: number; missing: string[] }> {
   const store = await openLocalStore(context);
-  try {
-    const missing: string[] = [];
-    const entries = await store.list();
-    for (const { name, descriptor } of entries) if (!(await store.has(descriptor))) missing.push(name ?? descriptor.digest);
-    return { names: entries.length, missing };
-  } finally {
-    await store.close();
-  }
+  const missing: string[] = [];
+  const entries = await store.list();
+  for (const { name, descriptor } of entries) if (!(await store.has(descriptor))) missing.push(name ?? descriptor.digest);
+  return { names: entries.length, missing };
 }

@@ -2,5 +2,21 @@
  * ops: the verbs. One function each, options in, a plain result out; the only room that wires the others together.
  * Never writes to the terminal and never ends the process.
  */
+export { escapeForDisplay } from '../bytes/index.js';
+export * from './cat.js';
 export * from './context.js';
+export * from './convert.js';
+export * from './copy.js';
+export * from './diff.js';
+export * from './doctor.js';
+export * from './edit.js';
+export * from './init.js';
+export * from './inspect.js';
+export * from './list.js';
+export * from './ls.js';
+export * from './names.js';
+export * from './pack.js';
 export * from './results.js';
+export * from './unpack.js';
+export * from './validate.js';
+export * from './verify.js';

@@ -16,34 +16,29 @@ export interface InspectOptions {
 
 /** What a package is, from headers only: manifest, config, and the first bytes of the weight files. */
 export async function inspect(options: InspectOptions, context: OpsContext): Promise<InspectResult> {
-  const opened = await openPackage(options.location, context);
-  try {
-    const { pkg, source, known } = opened;
-    const weights = known ? await completeWeights(pkg, context) : { pkg, files: [] };
-    const tensors = weights.files.flatMap((file) => file.tensors);
-    const { format, vintage, identity, capabilities, io, run, extra } = weights.pkg;
-    return {
-      format,
-      ...(vintage === undefined ? {} : { vintage }),
-      location: options.location,
-      ...(source.fromStore ? { from: 'store' as const } : {}),
-      digest: source.kind === 'oci' ? source.root.digest : null,
-      modelHash: null,
-      identity,
-      weights: weights.pkg.weights,
-      capabilities,
-      parts: pkg.parts.map(toPartResult),
-      io,
-      run,
-      encrypted: false,
-      extra,
-      findings: distinct(weights.pkg.findings),
-      ...(options.tensors === true ? { tensors: tensors satisfies readonly TensorInfo[] } : {}),
-      ...(source.kind === 'oci' && known ? { mountable: describeMounts(pkg) } : {}),
-    };
-  } finally {
-    await opened.close();
-  }
+  const { pkg, source, known } = await openPackage(options.location, context);
+  const weights = known ? await completeWeights(pkg, context) : { pkg, files: [] };
+  const tensors = weights.files.flatMap((file) => file.tensors);
+  const { format, vintage, identity, capabilities, io, run, extra } = weights.pkg;
+  return {
+    format,
+    ...(vintage === undefined ? {} : { vintage }),
+    location: options.location,
+    ...(source.kind === 'oci' && source.fromStore ? { from: 'store' as const } : {}),
+    digest: source.kind === 'oci' ? source.root.digest : null,
+    modelHash: null,
+    identity,
+    weights: weights.pkg.weights,
+    capabilities,
+    parts: pkg.parts.map(toPartResult),
+    io,
+    run,
+    encrypted: false,
+    extra,
+    findings: distinct(weights.pkg.findings),
+    ...(options.tensors === true ? { tensors: tensors satisfies readonly TensorInfo[] } : {}),
+    ...(source.kind === 'oci' && known ? { mountable: describeMounts(pkg) } : {}),
+  };
 }
 
 export function toPartResult(part: Part): PartResult {

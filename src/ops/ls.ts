@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mapConcurrent } from '../bytes/index.js';
-import { type Digest, isDigest, type Part } from '../core/index.js';
+import type { Digest, Part } from '../core/index.js';
 import type { OpsContext } from './context.js';
 import { openVerified } from './open-part.js';
 import { openPackage } from './package.js';
@@ -14,22 +14,17 @@ export interface LsOptions {
 
 /** The files of a package, those inside tar layers too. */
 export async function ls(options: LsOptions, context: OpsContext): Promise<LsResult> {
-  const opened = await openPackage(options.location, context);
-  try {
-    const files = await mapConcurrent(opened.pkg.parts, context.concurrency, async (part): Promise<FileResult> => {
-      const digest = part.digest ?? (options.digests === true ? await digestPart(part) : null);
-      return { path: part.path, role: part.role, size: part.size, digest, mode: part.mode === undefined ? null : part.mode.toString(8).padStart(4, '0') };
-    });
-    return { files };
-  } finally {
-    await opened.close();
-  }
+  const { pkg } = await openPackage(options.location, context);
+  const files = await mapConcurrent(pkg.parts, context.concurrency, async (part): Promise<FileResult> => {
+    const digest = part.digest ?? (options.digests === true ? await digestPart(part) : null);
+    return { path: part.path, role: part.role, size: part.size, digest, mode: part.mode === undefined ? null : part.mode.toString(8).padStart(4, '0') };
+  });
+  return { files };
 }
 
-/** The digest of a part by reading it; null never happens for sha256. */
-export async function digestPart(part: Part): Promise<Digest | null> {
+/** The digest of a part by reading all of it. */
+export async function digestPart(part: Part): Promise<Digest> {
   const hash = createHash('sha256');
   for await (const chunk of await openVerified(part)) hash.update(chunk);
-  const digest = `sha256:${hash.digest('hex')}`;
-  return isDigest(digest) ? digest : null;
+  return `sha256:${hash.digest('hex')}`;
 }

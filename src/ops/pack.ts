@@ -34,8 +34,8 @@ export interface PackOptions {
 /** A folder becomes a package: what was not written down is read from the files, and what was decided is said. */
 export async function pack(options: PackOptions, context: OpsContext): Promise<PackResult> {
   if (options.format !== 'modelpack') throw createError('format/unknown', { message: `Cannot pack as "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
-  const folder = await openFolder(toAbsolute(options.dir, context), options.dir, context);
-  const described = await describeFolder(folder, options.file === undefined ? {} : { file: toAbsolute(options.file, context) }, context);
+  const file = options.file === undefined ? {} : { file: toAbsolute(options.file, context) };
+  const described = await describeFolder(await openFolder(toAbsolute(options.dir, context), options.dir, file, context), context);
   const pkg = withSettings(withTime(described.pkg, context), await parseSettings(options.set ?? [], context));
   assertPackable(pkg, options);
   const write = writeSettings(options, described.description);

@@ -5,31 +5,21 @@ import { describeFolder } from './folder.js';
 import { describeForeign } from './foreign.js';
 import { type OpenedSource, openSource } from './source.js';
 
-/** A package that has been opened and read. Close it. */
+/** A package that has been opened and read. */
 export interface OpenedPackage {
   readonly source: OpenedSource;
   readonly pkg: ModelPackage;
   /** False for an image or artifact that is no model package. */
   readonly known: boolean;
-  close(): Promise<void>;
 }
 
 /** Location → package: a format's own reading, what `pack` would make of a bare folder, or a foreign artifact named for what it is. */
 export async function openPackage(location: string, context: OpsContext): Promise<OpenedPackage> {
   const source = await openSource(location, context);
-  try {
-    return { source, ...(await readSource(source, context)), close: () => source.close() };
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
-}
-
-export async function readSource(source: OpenedSource, context: OpsContext): Promise<{ pkg: ModelPackage; known: boolean }> {
   const detected = await detectFormat(source);
-  if (detected !== undefined) return { pkg: await detected.reader.read(source, { limits: context.limits }), known: true };
-  if (source.kind === 'files') return { pkg: (await describeFolder(source, {}, context)).pkg, known: true };
-  return { pkg: await describeForeign(source, context), known: false };
+  if (detected !== undefined) return { source, pkg: await detected.reader.read(source, { limits: context.limits }), known: true };
+  if (source.kind === 'files') return { source, pkg: (await describeFolder(source, context)).pkg, known: true };
+  return { source, pkg: await describeForeign(source, context), known: false };
 }
 
 /** The same findings without the ones that say the same twice. */

@@ -1,6 +1,6 @@
 import { accessPart, collect, mapConcurrent, openPart } from '../bytes/index.js';
-import { type Finding, isToolkitError, type Part, parseJson } from '../core/index.js';
-import { readWeightFile, type WeightConfigs, type WeightFile } from '../weights/index.js';
+import { type Finding, isToolkitError, type Part, parseJson, type ToolkitError } from '../core/index.js';
+import { checkSafetensorsIndex, isSafetensorsIndex, parseSafetensorsIndex, readWeightFile, type WeightConfigs, type WeightFile } from '../weights/index.js';
 import type { OpsContext } from './context.js';
 
 /** What the weight files among the parts say of themselves; a malformed header is a finding. Reads headers only. */
@@ -12,12 +12,31 @@ export async function readWeights(parts: readonly Part[], context: OpsContext): 
       return await readWeightFile(part.path, accessPart(part.content, part.size), context.limits);
     } catch (error) {
       if (!isToolkitError(error)) throw error;
-      findings.push({ level: 'error', code: error.code, message: error.message, where: error.where ?? part.path, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+      findings.push(toFinding(error, part));
       return undefined;
     }
   });
   const files = read.filter((file) => file !== undefined);
   return { files, findings: [...findings, ...files.flatMap((file) => file.findings)] };
+}
+
+function toFinding(error: ToolkitError, part: Part): Finding {
+  return { level: 'error', code: error.code, message: error.message, where: error.where ?? part.path, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+}
+
+/** Holds every index of sharded safetensors against the shards: each tensor in the one file that the index names. */
+export async function checkShardIndexes(parts: readonly Part[], files: readonly WeightFile[], context: OpsContext): Promise<Finding[]> {
+  const { limits } = context;
+  const found = await mapConcurrent(parts.filter((part) => isSafetensorsIndex(part.path)), context.concurrency, async (part) => {
+    try {
+      const bytes = await collect(await openPart(part.content), limits.safetensorsHeaderBytes, part.path);
+      return checkSafetensorsIndex(parseSafetensorsIndex(part.path, bytes, limits), files);
+    } catch (error) {
+      if (!isToolkitError(error)) throw error;
+      return [toFinding(error, part)];
+    }
+  });
+  return found.flat();
 }
 
 const configFiles = { configJson: 'config.json', quantizeConfig: 'quantize_config.json', generationConfig: 'generation_config.json' } as const;

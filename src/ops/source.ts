@@ -1,17 +1,22 @@
 import { existsSync, statSync } from 'node:fs';
 import { collect } from '../bytes/index.js';
-import { createError, type Descriptor, type FilesSource, type Location, type NamedDescriptor, type OciSource, parseLocation, toStoreName } from '../core/index.js';
-import { isLayout, openArchive, openLayout, openLocalStore, type OpenedStore, sniffArchive } from '../store/index.js';
+import { type BlobSource, createError, type Descriptor, type Location, type NamedDescriptor, type Names, type OciSource, parseLocation, toStoreName } from '../core/index.js';
+import { type BlobFinder, isLayout, openArchive, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
 import type { OpsContext } from './context.js';
-import { openFolder } from './folder.js';
+import { type FolderSource, openFolder } from './folder.js';
 import { toAbsolute } from './paths.js';
 
-/** A location that has been looked at: bare files, or a store with one root chosen in it. Close it. */
-export type OpenedSource = (FilesSource | (OciSource & { readonly store: OpenedStore })) & {
+/** Where packages are by name and by digest: the local store, a layout, an archive. */
+export type Shelf = BlobSource & BlobFinder & Omit<Names, 'tag'>;
+
+/** A location that has been looked at: bare files, or a shelf with one root chosen on it. */
+export type OpenedSource = FolderSource | ShelfSource;
+
+export interface ShelfSource extends OciSource {
+  readonly shelf: Shelf;
   /** The local store was what answered. */
   readonly fromStore: boolean;
-  close(): Promise<void>;
-};
+}
 
 /** Location → source. An existing path wins over a name. Throws what tells a person how to go on. */
 export async function openSource(text: string, context: OpsContext): Promise<OpenedSource> {
@@ -23,7 +28,7 @@ export async function openSource(text: string, context: OpsContext): Promise<Ope
       return chooseRoot(await openLayout(toAbsolute(location.path, context), context), location, text, context);
     case 'oci-archive':
     case 'docker-archive':
-      return chooseRoot(await openArchive(toAbsolute(location.path, context), context), location, text, context);
+      return chooseRoot(await openArchive(toAbsolute(location.path, context), { ...context, kind: location.kind }), location, text, context);
     case 'name':
       return openName(location, context);
     case 'path':
@@ -33,8 +38,8 @@ export async function openSource(text: string, context: OpsContext): Promise<Ope
   }
 }
 
-/** Where the names of a location are, without choosing one; undefined for bare files. Close it. */
-export async function openStoreOf(text: string, context: OpsContext): Promise<OpenedStore | undefined> {
+/** Where the names of a location are, without choosing one; undefined for a name, and for bare files. */
+export async function openShelf(text: string, context: OpsContext): Promise<Shelf | undefined> {
   const location = parseLocation(text);
   if (location.kind === 'oci') return openLayout(toAbsolute(location.path, context), context);
   if (location.kind === 'oci-archive' || location.kind === 'docker-archive') return openArchive(toAbsolute(location.path, context), context);
@@ -42,75 +47,66 @@ export async function openStoreOf(text: string, context: OpsContext): Promise<Op
   const path = toAbsolute(location.path, context);
   if (!existsSync(path)) return undefined;
   if (statSync(path).isDirectory()) return isLayout(path) ? openLayout(path, context) : undefined;
-  return sniffArchive(path) === undefined ? undefined : openArchive(path, context);
+  return (await sniffArchive(path, context.limits)) === undefined ? undefined : openArchive(path, context);
 }
 
 async function openPath(text: string, written: string, context: OpsContext): Promise<OpenedSource> {
   const path = toAbsolute(written, context);
   if (!existsSync(path)) throw createError('bytes/not-found', { message: `Cannot open "${text}": there is no such file or folder`, hint: 'A package of the store is named without ./, see `modelport list`', where: path });
   if (!statSync(path).isDirectory()) {
-    const kind = sniffArchive(path);
-    if (kind !== undefined) return chooseRoot(await openArchive(path, context), { kind }, text, context);
+    const kind = await sniffArchive(path, context.limits);
+    if (kind !== undefined && kind !== 'tar') return chooseRoot(await openArchive(path, context), {}, text, context);
     throw createError('format/unknown', { message: `Cannot open "${text}": it is neither an OCI archive nor a docker archive`, hint: 'For a single weight file, name its folder', where: path });
   }
-  if (isLayout(path)) return chooseRoot(await openLayout(path, context), { kind: 'oci' }, text, context);
-  return { ...(await openFolder(path, text, context)), fromStore: false, close: async () => {} };
+  if (isLayout(path)) return chooseRoot(await openLayout(path, context), {}, text, context);
+  return openFolder(path, text, {}, context);
 }
 
-async function openName(location: Extract<Location, { kind: 'name' | 'path-or-name' }>, context: OpsContext): Promise<OpenedSource> {
-  const store = await openLocalStore(context);
-  try {
-    const { reference, text } = location;
-    const name = toStoreName(reference);
-    const named = reference.tag === undefined ? undefined : await store.resolve(name);
-    const root = reference.digest === undefined ? named : await findRoot(store, reference.digest);
-    if (root === undefined) {
-      throw createError('store/name-not-found', {
-        message: `Cannot find "${text}": the local store has no ${reference.digest === undefined ? `package "${name}"` : reference.digest}`,
-        hint: '`modelport list` shows what is there; a path begins with ./ or /',
-      });
-    }
-    return await toSource(store, root, text, reference.tag === undefined ? undefined : name, true, context);
-  } catch (error) {
-    await store.close();
-    throw error;
+async function openName(location: Extract<Location, { kind: 'name' | 'path-or-name' }>, context: OpsContext): Promise<ShelfSource> {
+  const shelf = await openLocalStore(context);
+  const { reference, text } = location;
+  const name = toStoreName(reference);
+  const root = reference.digest === undefined ? await shelf.resolve(name) : await findRoot(shelf, reference.digest);
+  if (root === undefined) {
+    throw createError('store/name-not-found', {
+      message: `Cannot find "${text}": the local store has no ${reference.digest === undefined ? `package "${name}"` : reference.digest}`,
+      hint: '`modelport list` shows what is there; a path begins with ./ or /',
+    });
   }
+  return toSource(shelf, root, text, reference.tag === undefined ? undefined : name, true, context);
 }
 
-/** By digest: a root of the index, else any manifest that the store holds. */
-async function findRoot(store: OpenedStore, digest: Descriptor['digest']): Promise<Descriptor | undefined> {
-  const listed = (await store.list()).find((entry) => entry.descriptor.digest === digest);
-  return listed?.descriptor ?? store.findBlob(digest);
+/** By digest: a root of the index, else any manifest that is there. */
+async function findRoot(shelf: Shelf, digest: Descriptor['digest']): Promise<Descriptor | undefined> {
+  const listed = (await shelf.list()).find((entry) => entry.descriptor.digest === digest);
+  return listed?.descriptor ?? shelf.findBlob(digest);
 }
 
-type Choice = { readonly kind: 'oci' | 'oci-archive' | 'docker-archive'; readonly tag?: string; readonly digest?: Descriptor['digest'] };
-
-async function chooseRoot(store: OpenedStore, choice: Choice, text: string, context: OpsContext): Promise<OpenedSource> {
-  try {
-    const chosen = await chooseNamed(store, choice, text);
-    return await toSource(store, chosen.descriptor, text, chosen.name, false, context);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+interface Choice {
+  readonly tag?: string;
+  readonly digest?: Descriptor['digest'];
 }
 
-async function chooseNamed(store: OpenedStore, choice: Choice, text: string): Promise<NamedDescriptor> {
-  const listed = await store.list();
-  const { tag, digest } = choice;
+async function chooseRoot(shelf: Shelf, choice: Choice, text: string, context: OpsContext): Promise<ShelfSource> {
+  const chosen = await chooseNamed(shelf, choice, text);
+  return toSource(shelf, chosen.descriptor, text, chosen.name, false, context);
+}
+
+async function chooseNamed(shelf: Shelf, { tag, digest }: Choice, text: string): Promise<NamedDescriptor> {
   if (digest !== undefined) {
-    const descriptor = await findRoot(store, digest);
+    const descriptor = await findRoot(shelf, digest);
     if (descriptor !== undefined) return { descriptor };
     throw createError('oci/not-found', { message: `Cannot find ${digest} in "${text}"`, hint: 'Leave @DIGEST out to see what is there' });
   }
+  const listed = await shelf.list();
   if (tag !== undefined) {
-    const descriptor = await store.resolve(tag);
+    const descriptor = await shelf.resolve(tag);
     if (descriptor !== undefined) return { name: tag, descriptor };
-    throw createError('store/name-not-found', { message: `Cannot find "${tag}" in "${text}": it holds ${namesOf(listed)}` });
+    throw createError('store/name-not-found', { message: `Cannot find "${tag}" in "${text}": it holds ${namesOf(listed)}`, hint: 'See `modelport list`' });
   }
-  const [first, ...others] = listed;
-  if (first === undefined) throw createError('store/name-not-found', { message: `Cannot open "${text}": it holds no package` });
-  if (new Set(listed.map((entry) => entry.descriptor.digest)).size === 1 || others.length === 0) return first;
+  const [first] = listed;
+  if (first === undefined) throw createError('store/name-not-found', { message: `Cannot open "${text}": it holds no package`, hint: 'Check the path' });
+  if (new Set(listed.map((entry) => entry.descriptor.digest)).size === 1) return first;
   throw createError('store/ambiguous', { message: `Cannot choose in "${text}": it holds ${namesOf(listed)}`, hint: 'Write oci:DIR:TAG, oci:DIR@DIGEST or oci-archive:FILE:TAG' });
 }
 
@@ -120,7 +116,7 @@ function namesOf(listed: readonly NamedDescriptor[]): string {
   return names.length === 0 ? 'nothing' : names.length > 8 ? `${shown} and ${names.length - 8} more` : shown;
 }
 
-async function toSource(store: OpenedStore, root: Descriptor, location: string, name: string | undefined, fromStore: boolean, context: OpsContext): Promise<OpenedSource> {
-  const bytes = await collect(await store.open(root), context.limits.manifestBytes, `the manifest of "${location}"`);
-  return { kind: 'oci', location, ...(name === undefined ? {} : { name }), root, bytes, blobs: store, store, fromStore, close: () => store.close() };
+async function toSource(shelf: Shelf, root: Descriptor, location: string, name: string | undefined, fromStore: boolean, context: OpsContext): Promise<ShelfSource> {
+  const bytes = await collect(await shelf.open(root), context.limits.manifestBytes, `the manifest of "${location}"`);
+  return { kind: 'oci', location, ...(name === undefined ? {} : { name }), root, bytes, blobs: shelf, shelf, fromStore };
 }

@@ -46,10 +46,7 @@ async function openStoreTarget(name: string, context: OpsContext): Promise<Targe
     path: null,
     publish: (root, other) => store.tag(other ?? full, root),
     finish: async () => {},
-    close: async () => {
-      await lease.release();
-      await store.close();
-    },
+    close: async () => lease.release(),
   };
 }
 
@@ -70,7 +67,7 @@ function isArchivePath(path: string): boolean {
 }
 
 async function openArchiveTarget(path: string, kind: 'oci-archive' | 'docker-archive', tag: string | undefined, context: OpsContext): Promise<Target> {
-  if (existsSync(path) && (statSync(path).isDirectory() || sniffArchive(path) === undefined)) {
+  if (existsSync(path) && (statSync(path).isDirectory() || (await sniffArchive(path, context.limits)) === undefined)) {
     throw createError('bytes/exists', { message: `Cannot write "${path}": it exists and is no archive`, hint: 'Choose another name, or remove it first', where: path });
   }
   const archive = await createArchive(path, kind, context);
@@ -78,7 +75,7 @@ async function openArchiveTarget(path: string, kind: 'oci-archive' | 'docker-arc
     blobs: archive,
     name: tag ?? null,
     path,
-    publish: (root, other) => archive.publish(root, other ?? tag),
+    publish: (root, other) => publishTo(archive, root, other ?? tag),
     finish: () => archive.commit(),
     close: () => archive.close(),
   };
@@ -94,11 +91,13 @@ async function openLayoutTarget(path: string, tag: string | undefined, context: 
     blobs: layout,
     name: tag ?? null,
     path,
-    publish: (root, other) => layout.publish(root, other ?? tag),
+    publish: (root, other) => publishTo(layout, root, other ?? tag),
     finish: async () => {},
-    close: async () => {
-      await lease.release();
-      await layout.close();
-    },
+    close: async () => lease.release(),
   };
+}
+
+/** A root without a name stands in the index all the same. */
+function publishTo(place: { tag(name: string, root: Descriptor): Promise<void>; addRoot(root: Descriptor): Promise<void> }, root: Descriptor, name: string | undefined): Promise<void> {
+  return name === undefined ? place.addRoot(root) : place.tag(name, root);
 }

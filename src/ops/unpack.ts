@@ -24,27 +24,23 @@ export interface UnpackOptions {
 export async function unpack(options: UnpackOptions, context: OpsContext): Promise<UnpackResult> {
   const target = toAbsolute(options.output, context);
   const opened = await openPackage(options.location, context);
-  try {
-    const { sources, policy } = await listSources(opened, options, context);
-    const select = createSelection(opened.pkg.parts, options);
-    removeLeftovers(dirname(target));
-    const { limits, counters, progress, concurrency, signal } = context;
-    const result = await unpackPackage(sources, target, {
-      policy,
-      limits,
-      counters,
-      progress,
-      concurrency,
-      ...(signal === undefined ? {} : { signal }),
-      ...(select === undefined ? {} : { select }),
-      sameOwner: options.sameOwner === true,
-      overwrite: options.overwrite === true,
-    });
-    const findings: readonly Finding[] = result.findings;
-    return { path: target, files: result.files, bytes: result.bytes, digest: opened.source.kind === 'oci' ? opened.source.root.digest : null, findings };
-  } finally {
-    await opened.close();
-  }
+  const { sources, policy } = await listSources(opened, options, context);
+  const select = createSelection(opened.pkg.parts, options);
+  removeLeftovers(dirname(target));
+  const { limits, counters, progress, concurrency, signal } = context;
+  const result = await unpackPackage(sources, target, {
+    policy,
+    limits,
+    counters,
+    progress,
+    concurrency,
+    ...(signal === undefined ? {} : { signal }),
+    ...(select === undefined ? {} : { select }),
+    sameOwner: options.sameOwner === true,
+    overwrite: options.overwrite === true,
+  });
+  const findings: readonly Finding[] = result.findings;
+  return { path: target, files: result.files, bytes: result.bytes, digest: opened.source.kind === 'oci' ? opened.source.root.digest : null, findings };
 }
 
 /** Undefined selects everything. A glob that matches no file is an error: a typing mistake must not look like an empty package. */

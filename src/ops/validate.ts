@@ -15,18 +15,15 @@ export interface ValidateOptions {
 /** The rules of the package's specification, one finding a breach; of a bare folder, what would keep `pack` from working. */
 export async function validate(options: ValidateOptions, context: OpsContext): Promise<ValidateResult> {
   const source = await openSource(options.location, context);
-  try {
-    const detected = await detectFormat(source);
-    if (detected === undefined && source.kind === 'oci') {
-      throw createError('format/unknown', {
-        message: `Cannot validate "${options.location}": it is no package of a format that modelport knows`,
-        hint: '`modelport inspect` says what it is',
-      });
-    }
-    const findings = distinct(detected === undefined ? (await describeFolder(source as Extract<typeof source, { kind: 'files' }>, {}, context)).pkg.findings : await detected.reader.validate(source, { limits: context.limits }));
-    const failing = options.strict === true ? findings.some((finding) => finding.level !== 'note') : hasErrors(findings);
-    return { format: detected?.reader.id ?? 'folder', ...(detected?.vintage === undefined ? {} : { vintage: detected.vintage }), valid: !failing, findings };
-  } finally {
-    await source.close();
+  const detected = await detectFormat(source);
+  if (detected === undefined && source.kind === 'oci') {
+    throw createError('format/unknown', {
+      message: `Cannot validate "${options.location}": it is no package of a format that modelport knows`,
+      hint: '`modelport inspect` says what it is',
+    });
   }
+  const raw = source.kind === 'files' ? (await describeFolder(source, context)).pkg.findings : await detected?.reader.validate(source, { limits: context.limits });
+  const findings = distinct(raw ?? []);
+  const failing = options.strict === true ? findings.some((finding) => finding.level !== 'note') : hasErrors(findings);
+  return { format: detected?.reader.id ?? 'folder', ...(detected?.vintage === undefined ? {} : { vintage: detected.vintage }), valid: !failing, findings };
 }

@@ -1,9 +1,9 @@
-import { createError, type Descriptor, type Finding } from '../core/index.js';
+import { createError, type Finding, type NamedDescriptor } from '../core/index.js';
 import { verifyGraph } from '../oci/index.js';
-import { openLocalStore, type OpenedStore } from '../store/index.js';
+import { openLocalStore } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import type { VerifyResult } from './results.js';
-import { openSource } from './source.js';
+import { openSource, type Shelf } from './source.js';
 import { createDiffIdCheck } from './verify-diff-ids.js';
 
 export interface VerifyOptions {
@@ -15,26 +15,18 @@ export interface VerifyOptions {
 export async function verify(options: VerifyOptions, context: OpsContext): Promise<VerifyResult> {
   if (options.location === undefined) return verifyStore(context);
   const source = await openSource(options.location, context);
-  try {
-    if (source.kind === 'files') {
-      throw createError('format/unsupported', { message: `Cannot verify "${options.location}": a bare folder promises no digests`, hint: 'Pack it first, or compare it with `modelport diff`' });
-    }
-    return await verifyRoots(source.store, [{ descriptor: source.root }], context);
-  } finally {
-    await source.close();
+  if (source.kind === 'files') {
+    throw createError('format/unsupported', { message: `Cannot verify "${options.location}": a bare folder promises no digests`, hint: 'Pack it first, or compare it with `modelport diff`' });
   }
+  return verifyRoots(source.shelf, [{ descriptor: source.root }], context);
 }
 
 async function verifyStore(context: OpsContext): Promise<VerifyResult> {
   const store = await openLocalStore(context);
-  try {
-    return await verifyRoots(store, await store.list(), context);
-  } finally {
-    await store.close();
-  }
+  return verifyRoots(store, await store.list(), context);
 }
 
-async function verifyRoots(store: OpenedStore, roots: readonly { readonly name?: string; readonly descriptor: Descriptor }[], context: OpsContext): Promise<VerifyResult> {
+async function verifyRoots(shelf: Shelf, roots: readonly NamedDescriptor[], context: OpsContext): Promise<VerifyResult> {
   const problems: Finding[] = [];
   const checked = { files: 0, bytes: 0 };
   const seen = new Set<string>();
@@ -42,7 +34,7 @@ async function verifyRoots(store: OpenedStore, roots: readonly { readonly name?:
     if (seen.has(descriptor.digest)) continue;
     seen.add(descriptor.digest);
     const { limits, progress, concurrency, signal } = context;
-    const result = await verifyGraph(descriptor, store, { limits, progress, concurrency, signal, check: createDiffIdCheck(store, limits) });
+    const result = await verifyGraph(descriptor, shelf, { limits, progress, concurrency, signal, check: createDiffIdCheck(shelf, limits) });
     checked.files += result.blobs;
     checked.bytes += result.bytes;
     problems.push(...result.problems.map((problem) => (name === undefined ? problem : { ...problem, message: `${name}: ${problem.message}` })));

@@ -1,4 +1,4 @@
-import { collect, decompress, readTar, scanTar, sniffCompression, type TarEntry } from '../../bytes/index.js';
+import { accessPart, decompress, readTar, scanTar, sniffCompression, type TarEntry } from '../../bytes/index.js';
 import { type BlobSource, type Compression, createError, type Descriptor, isToolkitError, type Limits, type RandomAccess } from '../../core/index.js';
 import type { LayerView } from './manifest-view.js';
 
@@ -31,7 +31,7 @@ const headBytes = 4096;
 export async function lookInto(layer: LayerView, blobs: BlobSource, limits: Limits): Promise<LayerContent> {
   const { descriptor } = layer;
   if (descriptor === undefined) return { looksLikeTar: false, platformRecords: [], problem: { kind: 'missing', message: 'its descriptor is malformed' } };
-  const head = await attempt(() => readRange(blobs, descriptor, 0, Math.min(headBytes, descriptor.size)));
+  const head = await attempt(() => accessBlob(blobs, descriptor).read(0, Math.min(headBytes, descriptor.size)));
   if (head.problem !== undefined) return { looksLikeTar: false, platformRecords: [], problem: { ...head.problem, kind: 'missing' } };
   const compression = sniffCompression(head.value);
   const looksLikeTar = compression === 'none' && hasTarMagic(head.value);
@@ -74,16 +74,9 @@ async function listEntries(layer: LayerView, descriptor: Descriptor, compression
   return entries;
 }
 
-/** A blob at any offset; every read is one ranged request. */
-export function accessBlob(blobs: BlobSource, descriptor: Descriptor): RandomAccess {
-  return { size: descriptor.size, read: (offset, length) => readRange(blobs, descriptor, offset, length) };
-}
-
-async function readRange(blobs: BlobSource, descriptor: Descriptor, offset: number, length: number): Promise<Uint8Array> {
-  if (length === 0) return new Uint8Array();
-  const bytes = await collect(await blobs.open(descriptor, { start: offset, end: offset + length }), length, descriptor.digest);
-  if (bytes.byteLength === length) return bytes;
-  throw createError('bytes/size-mismatch', { message: `Cannot read ${descriptor.digest}: expected ${length} bytes at ${offset}, found ${bytes.byteLength}`, hint: 'The blob is shorter than its descriptor says: fetch or build the package again', where: descriptor.digest });
+/** Every read is one ranged request; there is nothing to close. */
+function accessBlob(blobs: BlobSource, descriptor: Descriptor): RandomAccess {
+  return accessPart({ kind: 'blob', blobs, descriptor }, descriptor.size);
 }
 
 const magicOffset = 257;
@@ -91,13 +84,13 @@ const typeOffset = 156;
 const blockBytes = 512;
 
 function hasTarMagic(head: Uint8Array): boolean {
-  return Buffer.from(head).latin1Slice(magicOffset, magicOffset + 5) === 'ustar';
+  return Buffer.from(head).toString('latin1', magicOffset, magicOffset + 5) === 'ustar';
 }
 
 /** Of a pax header at the very beginning: one look is enough, since tools write such records for every entry or none. */
 function listPlatformRecords(head: Uint8Array): string[] {
   const type = String.fromCharCode(head[typeOffset] ?? 0);
   if (type !== 'x' && type !== 'g') return [];
-  const text = Buffer.from(head).latin1Slice(blockBytes);
+  const text = Buffer.from(head).toString('latin1', blockBytes);
   return [...text.matchAll(/(?:^|\n)\d+ ((?:SCHILY|LIBARCHIVE|GNU|MSWINDOWS|RHT)\.[A-Za-z.]+|atime|ctime)[^=\n]*=/g)].map((match) => match[1] as string);
 }

@@ -1,6 +1,7 @@
 import { normalizeEntryName, type TarEntry } from '../../bytes/index.js';
-import { formerMetadataKey, annotationKeys, titleKey } from './spec.js';
 import { parseFileMetadata } from './file-metadata.js';
+import type { LayerView } from './manifest-view.js';
+import { annotationKeys, formerMetadataKey, titleKey } from './spec.js';
 
 /** The path that a layer's annotations give it: filepath of either family, the name in its file metadata, the title. */
 export function findLayerPath(annotations: Readonly<Record<string, string>>): string | undefined {
@@ -8,6 +9,11 @@ export function findLayerPath(annotations: Readonly<Record<string, string>>): st
   const metadata = annotations[cncf.metadata] ?? annotations[cnai.metadata] ?? annotations[formerMetadataKey];
   const path = annotations[cncf.filepath] ?? annotations[cnai.filepath] ?? annotations[titleKey] ?? (metadata === undefined ? undefined : parseFileMetadata(metadata).metadata.name);
   return path === undefined || path === '' ? undefined : normalizeEntryName(path);
+}
+
+/** The path of a raw layer; one that nothing names is called after its place in the manifest. */
+export function pathOf(layer: LayerView): string {
+  return findLayerPath(layer.annotations) ?? `layer-${layer.index}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { collect } from '../../bytes/index.js';
 import { type BlobSink, createError, type Descriptor, type Finding, isJsonObject, type JsonObject, type Limits, type OciSource, parseJson } from '../../core/index.js';
-import { serializeJson } from '../../oci/index.js';
+import { toJsonBytes } from '../../oci/index.js';
 import { identify } from './detect.js';
 import { type LayerView, type ManifestView, parseManifestView } from './manifest-view.js';
 import { describeConfig } from './read-config.js';
@@ -36,7 +36,7 @@ export async function restamp(source: OciSource, to: Family, sink: BlobSink, lim
   const findings: Finding[] = [];
   const layers = view.layers.map((layer) => restampLayer(layer, to, findings));
   const config = await putConfig(source, view, sink, limits);
-  const manifest = serializeJson({
+  const manifest = toJsonBytes({
     ...view.json,
     mediaType: ociManifestType,
     artifactType: manifestArtifactType(to),
@@ -83,5 +83,5 @@ async function putConfig(source: OciSource, view: ManifestView, sink: BlobSink, 
   const json = parseJson(bytes, 'config blob', { bytes: limits.configBytes, depth: limits.jsonDepth });
   const described = isJsonObject(json) ? describeConfig(json) : undefined;
   if (described === undefined || described.findings.length === 0) return sink.put({ kind: 'bytes', bytes });
-  return sink.put({ kind: 'bytes', bytes: serializeJson(toModelConfig(described, described.diffIds as Descriptor['digest'][])) });
+  return sink.put({ kind: 'bytes', bytes: toJsonBytes(toModelConfig(described, described.diffIds as Descriptor['digest'][])) });
 }

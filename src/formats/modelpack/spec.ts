@@ -9,6 +9,13 @@ import { mediaTypes } from '../../oci/index.js';
 export const vintages = ['cncf', 'cnai', 'draft-2024'] as const;
 export type Vintage = (typeof vintages)[number];
 
+/** Throws `ops/bad-option` that names the vintages there are. */
+export function parseVintage(text: string): Vintage {
+  const vintage = vintages.find((each) => each === text);
+  if (vintage !== undefined) return vintage;
+  throw createError('ops/bad-option', { message: `Cannot use the vintage "${text}": expected ${vintages.join(', ')}`, hint: 'Leave --vintage out for cncf' });
+}
+
 /** The prefix of media types and annotation keys. The draft uses the `cnai` names. */
 export type Family = 'cncf' | 'cnai';
 

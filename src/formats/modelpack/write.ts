@@ -1,4 +1,4 @@
-import { findTwins, judgePath, mapConcurrent } from '../../bytes/index.js';
+import { findTwins, judgePath, mapConcurrent, openPart } from '../../bytes/index.js';
 import {
   type BlobContent,
   type BlobSink,
@@ -15,8 +15,7 @@ import {
   type WriteOptions,
   type Written,
 } from '../../core/index.js';
-import { openPart } from '../../bytes/index.js';
-import { serializeJson } from '../../oci/index.js';
+import { toJsonBytes } from '../../oci/index.js';
 import { type LayerEncodings, type PlannedLayer, planLayers } from './plan-layers.js';
 import { manifestArtifactType, ociImageConfigType, ociManifestType, titleKey, type Vintage } from './spec.js';
 import { toDraftAnnotations, toImageConfig, toModelConfig } from './write-config.js';
@@ -44,12 +43,11 @@ export async function writeModelpack(pkg: ModelPackage, sink: OciPackageSink, op
   assertPaths(pkg.parts, options);
   const layers = planLayers(pkg.parts, vintage, options.layers, findings);
   const annotations = vintage === 'draft-2024' ? toDraftAnnotations(pkg) : homepageOf(pkg);
-  const describe = (layer: PlannedLayer, stored: Pick<Descriptor, 'digest' | 'size'>) => toLayerDescriptor(layer, vintage, stored, mtime);
-  assertManifestFits(toManifest(vintage, unknownBlob, layers.map((layer) => describe(layer, unknownBlob)), annotations), layers.length, options);
-  const stored = await putLayers(layers, sink.blobs, options);
-  const diffIds = stored.map((blob, at) => diffIdOf(blob, layers[at] as PlannedLayer));
+  const expected = layers.map((layer) => toLayerDescriptor(layer, vintage, unknownBlob, mtime));
+  assertManifestFits(toManifest(vintage, unknownBlob, expected, annotations), layers.length, options);
+  const { stored, descriptors, diffIds } = await putPlannedLayers(layers, sink.blobs, options);
   const config = await putJson(sink.blobs, vintage === 'draft-2024' ? toImageConfig(pkg.identity, diffIds, options.platform) : toModelConfig(pkg, diffIds));
-  const manifest = await putJson(sink.blobs, toManifest(vintage, config, layers.map((layer, at) => describe(layer, stored[at] as StoredBlob)), annotations));
+  const manifest = await putJson(sink.blobs, toManifest(vintage, config, descriptors, annotations));
   const root = { mediaType: ociManifestType, digest: manifest.digest, size: manifest.size, artifactType: manifestArtifactType(vintage) };
   return { root, lost: lossesOf(pkg), findings, bytes: totalsOf([...stored, config, manifest]) };
 }
@@ -108,8 +106,9 @@ function assertPaths(parts: readonly Part[], options: ModelpackWriteOptions): vo
 
 const twinReason = {
   duplicate: 'the path stands twice',
-  'file-as-folder': 'one is a file where the other needs a folder',
-  fold: 'the two names are one on a file system that ignores case or Unicode form',
+  'file-and-folder': 'one is a file where the other needs a folder',
+  case: 'the two names are one on a file system that ignores case',
+  unicode: 'the two names are one on a file system that ignores the Unicode form',
 } as const;
 
 /** In stacked layers such names delete files. (image-spec layer.md, Whiteouts) */
@@ -122,12 +121,29 @@ const unknownBlob = { digest: `sha256:${'0'.repeat(64)}`, size: 999_999_999_999 
 
 /** Said before the work: a manifest that no registry is sure to take is of no use. */
 function assertManifestFits(manifest: object, layers: number, options: ModelpackWriteOptions): void {
-  const size = serializeJson(manifest).byteLength;
+  const size = toJsonBytes(manifest).byteLength;
   if (size <= options.limits.writtenManifestBytes) return;
   throw createError('oci/too-large', {
     message: `Cannot write ${layers} layers into one manifest: it would be about ${size} bytes long and registries are sure to take ${options.limits.writtenManifestBytes}`,
     hint: 'Leave --layers out, so that small files share a tar layer',
   });
+}
+
+export interface PutLayers {
+  readonly stored: readonly StoredBlob[];
+  readonly descriptors: readonly Descriptor[];
+  readonly diffIds: readonly Digest[];
+}
+
+/** Writes the layers, several at a time, and says how a manifest and a config name them. */
+export async function putPlannedLayers(layers: readonly PlannedLayer[], sink: BlobSink, options: ModelpackWriteOptions): Promise<PutLayers> {
+  const stored = await putLayers(layers, sink, options);
+  const named = layers.map((layer, at) => ({ layer, blob: stored[at] as StoredBlob }));
+  return {
+    stored,
+    descriptors: named.map(({ layer, blob }) => toLayerDescriptor(layer, options.vintage, blob, options.mtime)),
+    diffIds: named.map(({ layer, blob }) => diffIdOf(blob, layer)),
+  };
 }
 
 async function putLayers(layers: readonly PlannedLayer[], sink: BlobSink, options: ModelpackWriteOptions): Promise<StoredBlob[]> {
@@ -167,7 +183,7 @@ function diffIdOf(stored: StoredBlob, layer: PlannedLayer): Digest {
 }
 
 async function putJson(sink: BlobSink, json: object): Promise<StoredBlob> {
-  return sink.put({ kind: 'bytes', bytes: serializeJson(json) });
+  return sink.put({ kind: 'bytes', bytes: toJsonBytes(json) });
 }
 
 /** The one field of identity that the model config has no place for. */

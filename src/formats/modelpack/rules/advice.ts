@@ -1,6 +1,7 @@
 import { findTwins, judgePath, normalizeEntryName } from '../../../bytes/index.js';
 import { isJsonObject } from '../../../core/index.js';
 import { parseFileMetadata } from '../file-metadata.js';
+import { placeEntries } from '../placement.js';
 import { isWeightsFile } from '../roles.js';
 import { titleKey, vintages } from '../spec.js';
 import { checkMetadata } from './annotations.js';
@@ -149,7 +150,8 @@ function judgeShown({ view, path }: LayerState): Breach[] {
 function listPaths({ layers }: RuleContext): { path: string; where: string }[] {
   return layers.flatMap(({ view, path, content }) => {
     if (view.type?.encoding === 'raw') return path === undefined ? [] : [{ path: normalizeEntryName(path), where: view.where }];
-    return (content.entries ?? []).filter(({ kind }) => kind === 'file').map(({ name }) => ({ path: normalizeEntryName(name), where: `${view.where}, ${name}` }));
+    const place = placeEntries(path, content.entries);
+    return (content.entries ?? []).filter(({ kind }) => kind === 'file').map(({ name }) => ({ path: normalizeEntryName(place(name)), where: `${view.where}, ${name}` }));
   });
 }
 

@@ -1,4 +1,5 @@
-import type { JsonObject, Limits } from '../../../core/index.js';
+import type { Limits } from '../../../core/index.js';
+import type { ConfigBlob } from '../config-blob.js';
 import type { LayerContent } from '../layer-content.js';
 import type { LayerView, ManifestView } from '../manifest-view.js';
 import type { annotationKeys, Family, Vintage } from '../spec.js';
@@ -9,16 +10,10 @@ export interface RuleContext {
   readonly keys: (typeof annotationKeys)[Family];
   readonly view: ManifestView;
   readonly manifestBytes: number;
-  readonly config: ConfigState;
+  readonly config: ConfigBlob;
   readonly layers: readonly LayerState[];
   readonly limits: Limits;
 }
-
-export type ConfigState =
-  | { readonly kind: 'json'; readonly json: JsonObject }
-  /** There, but no JSON object. */
-  | { readonly kind: 'malformed'; readonly reason: string }
-  | { readonly kind: 'absent'; readonly reason: string };
 
 export interface LayerState {
   readonly view: LayerView;

@@ -1,0 +1,124 @@
+import type { Description, Finding, Limits, Role } from '../core/index.js';
+import { invalid, judge, showPath, toInvalidError } from './judge.js';
+import type { KeyPath } from './locate-toml.js';
+import type { Located } from './located.js';
+import { type ModelportToml, modelportToml } from './modelport-toml-schema.js';
+import { suggest } from './nearest.js';
+import type { ParsedBuildfile } from './parsed-buildfile.js';
+import { parseToml } from './toml.js';
+
+/**
+ * modelport.toml → description. Throws `buildfile/syntax` for what is not TOML, and `buildfile/invalid` with every unknown key, wrong type and
+ * wrong value among its findings, each with line and column. `[format.*]` comes through as it was written, dates as text.
+ */
+export function parseModelportToml(text: string, file: string, limits: Limits): ParsedBuildfile {
+  const document = parseToml(text, file, limits);
+  const { output, findings } = judge(modelportToml, document);
+  if (findings.length > 0) throw toInvalidError(file, findings);
+  const contradictions = [...findRepeatedNames(output, document), ...findUnknownTensors(output, document)];
+  if (contradictions.length > 0) throw toInvalidError(file, contradictions);
+  return { description: toDescription(output, file, writtenOrder(document)), findings: [], findGlobPlace: (glob) => findGlobPlace(glob, output, document) };
+}
+
+function toDescription(file: ModelportToml, origin: string, fileKeys: readonly string[]): Description {
+  const { created, ...identity } = file.package ?? {};
+  return {
+    origin,
+    identity: { ...identity, ...(created === undefined ? {} : { createdAt: created }) },
+    weights: toWeights(file.weights ?? {}),
+    capabilities: toCapabilities(file.capabilities ?? {}),
+    files: toFileRules(file.files ?? {}, fileKeys),
+    inputs: (file.input ?? []).map(toTensor),
+    outputs: (file.output ?? []).map(toTensor),
+    selfTests: file.self_test ?? [],
+    examples: (file.example ?? []).map(toExample),
+    run: toRun(file.run ?? {}),
+    format: file.format ?? {},
+  };
+}
+
+function toWeights({ parameters, ...rest }: NonNullable<ModelportToml['weights']>): Description['weights'] {
+  if (parameters === undefined) return rest;
+  return typeof parameters === 'number' ? { ...rest, parameters } : { ...rest, paramSize: parameters };
+}
+
+function toCapabilities({ input_types, output_types, knowledge_cutoff, tool_usage, ...rest }: NonNullable<ModelportToml['capabilities']>): Description['capabilities'] {
+  return {
+    ...rest,
+    ...(input_types === undefined ? {} : { inputTypes: input_types }),
+    ...(output_types === undefined ? {} : { outputTypes: output_types }),
+    ...(knowledge_cutoff === undefined ? {} : { knowledgeCutoff: knowledge_cutoff }),
+    ...(tool_usage === undefined ? {} : { toolUsage: tool_usage }),
+  };
+}
+
+/** The order of the roles is the one they were written in: the first that matches a file wins. */
+function toFileRules({ ignore = [], ...globs }: Readonly<Record<string, readonly string[]>>, writtenKeys: readonly string[]): Description['files'] {
+  const byRole: Partial<Record<Role, readonly string[]>> = {};
+  for (const key of writtenKeys) {
+    if (key === 'ignore') continue;
+    const role = key === 'misc' ? 'other' : (key as Role);
+    byRole[role] = [...(byRole[role] ?? []), ...(globs[key] ?? [])];
+  }
+  return { byRole, ignore, onlyNamed: false };
+}
+
+function toTensor({ internal_name, ...rest }: NonNullable<ModelportToml['input']>[number]): Description['inputs'][number] {
+  return internal_name === undefined ? rest : { ...rest, internalName: internal_name };
+}
+
+function toExample({ inputs = {}, sample_out = {}, ...rest }: NonNullable<ModelportToml['example']>[number]): Description['examples'][number] {
+  return { ...rest, inputs, sampleOut: sample_out };
+}
+
+function toRun({ working_directory, resources, ...rest }: NonNullable<ModelportToml['run']>): Description['run'] {
+  return {
+    ...rest,
+    ...(working_directory === undefined ? {} : { workingDirectory: working_directory }),
+    ...(resources === undefined ? {} : { resources: toResources(resources) }),
+  };
+}
+
+function toResources({ shared_memory, gpu_memory, ...rest }: NonNullable<NonNullable<ModelportToml['run']>['resources']>): Readonly<Record<string, unknown>> {
+  return { ...rest, ...(shared_memory === undefined ? {} : { sharedMemory: shared_memory }), ...(gpu_memory === undefined ? {} : { gpuMemory: gpu_memory }) };
+}
+
+function writtenOrder(document: Located): readonly string[] {
+  return Object.keys((document.value as { files?: object }).files ?? {});
+}
+
+function findGlobPlace(glob: string, file: ModelportToml, document: Located): string | undefined {
+  for (const [key, globs] of Object.entries(file.files ?? {})) {
+    const index = globs.indexOf(glob);
+    if (index >= 0) return document.locate(['files', key, index]);
+  }
+  return undefined;
+}
+
+function findRepeatedNames(file: ModelportToml, document: Located): Finding[] {
+  return (['input', 'output'] as const).flatMap((side) => {
+    const names = (file[side] ?? []).map((tensor) => tensor.name);
+    return names.flatMap((name, index) =>
+      names.indexOf(name) === index ? [] : [invalid(`Cannot use ${showPath([side, index, 'name'])} = "${name}": another ${side} has this name`, document.locate([side, index, 'name']))],
+    );
+  });
+}
+
+/** Where inputs or outputs are declared at all, tests and examples may feed and expect only those. */
+function findUnknownTensors(file: ModelportToml, document: Located): Finding[] {
+  const declared = { input: (file.input ?? []).map((tensor) => tensor.name), output: (file.output ?? []).map((tensor) => tensor.name) };
+  const judgeNames = (side: 'input' | 'output', files: object, ...path: KeyPath): Finding[] => {
+    const unknown = declared[side].length === 0 ? [] : Object.keys(files).filter((name) => !declared[side].includes(name));
+    return unknown.map((name) => {
+      const at = path.concat(name);
+      return invalid(`Cannot use ${showPath(at)}: no [[${side}]] is named "${name}"`, document.locate(at), suggest(name, declared[side]));
+    });
+  };
+  const tests = (file.self_test ?? []).flatMap(({ inputs, expected = {} }, index) =>
+    judgeNames('input', inputs, 'self_test', index, 'inputs').concat(judgeNames('output', expected, 'self_test', index, 'expected')),
+  );
+  const examples = (file.example ?? []).flatMap(({ inputs = {}, sample_out = {} }, index) =>
+    judgeNames('input', inputs, 'example', index, 'inputs').concat(judgeNames('output', sample_out, 'example', index, 'sample_out')),
+  );
+  return [...tests, ...examples];
+}

@@ -1,0 +1,19 @@
+/**
+ * modelpack: models as OCI artifacts, in the three vintages that circulate (`cncf`, `cnai`, `draft-2024`). Reads what any of
+ * their tools wrote, writes what all of their readers take. Knows nothing of where blobs are.
+ */
+import type { FormatReader } from '../../core/index.js';
+import { detect } from './detect.js';
+import { read } from './read.js';
+import { validate } from './validate.js';
+
+export const modelpack: FormatReader = { id: 'modelpack', title: 'ModelPack', detect, read, validate };
+
+export { editModelpack, type ModelpackEdits } from './edit.js';
+export { type LayerEncodings, parseLayerEncodings } from './plan-layers.js';
+export { canRestamp, listLayers, restamp } from './restamp.js';
+export { listUnpackSources, type UnpackPlan } from './unpack-sources.js';
+export { rules } from './rules.js';
+export { type Rule } from './rules/rule.js';
+export { parseVintage, type Vintage, vintages } from './spec.js';
+export { type ModelpackWriteOptions, writeHybridImage, writeModelpack } from './write.js';

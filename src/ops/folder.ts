@@ -1,0 +1,111 @@
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Buildfile, classifyAll, findBuildfile, readBuildfile, toFolderIgnore } from '../buildfile/index.js';
+import { type FolderTree, readFolder, toIoError } from '../bytes/index.js';
+import { type Description, emptyDescription, type FilesSource, type Finding, type ModelPackage, type Part } from '../core/index.js';
+import { checkExternalData, summarizeWeights, toParamSize, type WeightFile, type WeightsReport } from '../weights/index.js';
+import type { OpsContext } from './context.js';
+import { type FolderHints, readHints } from './folder-hints.js';
+import { checkShardIndexes, readWeightConfigs, readWeights } from './read-weights.js';
+
+/** A plain folder, with what a person wrote about it. */
+export interface FolderSource extends FilesSource {
+  readonly tree: FolderTree;
+  readonly buildfile?: Buildfile;
+  readonly findings: readonly Finding[];
+}
+
+/** Walks the folder; of its files only the build file is read. `file` names another build file than the folder's own. */
+export async function openFolder(path: string, location: string, options: { readonly file?: string }, context: OpsContext): Promise<FolderSource> {
+  const found = findBuildfile(listNames(path), options.file);
+  const buildfile = found.path === undefined ? undefined : await readBuildfile(options.file ?? join(path, found.path), context.limits);
+  const rules = (buildfile?.description ?? emptyDescription).files;
+  const tree = await readFolder(path, { limits: context.limits, counters: context.counters, ignore: toFolderIgnore(rules) });
+  return { kind: 'files', location, tree, ...(buildfile === undefined ? {} : { buildfile }), findings: [...found.findings, ...(buildfile?.findings ?? [])] };
+}
+
+function listNames(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    throw toIoError(error, 'read the folder', path);
+  }
+}
+
+export interface DescribedFolder {
+  readonly pkg: ModelPackage;
+  readonly description: Description;
+  readonly weightFiles: readonly WeightFile[];
+}
+
+/**
+ * What `pack` would make of a folder: what was written wins over what the weight files say, and that over README and licence text. Reads
+ * headers and small files only. Nothing depends on the folder's own name or times, so that the same files are the same package anywhere.
+ */
+export async function describeFolder(source: FolderSource, context: OpsContext): Promise<DescribedFolder> {
+  const description = source.buildfile?.description ?? emptyDescription;
+  const { parts, weightFiles, findings } = await readParts(source, description, context);
+  const { configs, findings: configFindings } = await readWeightConfigs(parts, context);
+  const report = summarizeWeights(weightFiles, configs);
+  const hints = await readHints(parts, context);
+  return { pkg: toPackage(description, parts, report, hints, [...source.findings, ...findings, ...configFindings]), description, weightFiles };
+}
+
+interface ReadParts {
+  readonly parts: readonly Part[];
+  readonly weightFiles: readonly WeightFile[];
+  readonly findings: readonly Finding[];
+}
+
+/** Roles come first from names; an ONNX file may then make weights of files beside it. */
+async function readParts(source: FolderSource, description: Description, context: OpsContext): Promise<ReadParts> {
+  const files = source.tree.entries.filter((entry) => entry.kind === 'file');
+  const classify = (externalData: ReadonlySet<string>) => classifyAll(files, description.files, { externalData, ...(source.buildfile === undefined ? {} : { findGlobPlace: source.buildfile.findGlobPlace }) });
+  const first = classify(new Set());
+  const firstParts = toParts(source, first.files);
+  const { files: weightFiles, findings: weightFindings } = await readWeights(firstParts, context);
+  const external = new Set(weightFiles.flatMap(listExternalPaths));
+  const { files: classified, findings } = external.size === 0 ? first : classify(external);
+  const parts = toParts(source, classified);
+  const sizes = new Map(parts.map((part) => [part.path, part.size]));
+  const missing = weightFiles.flatMap((file) => checkExternalData(file, (path) => sizes.get(path)));
+  const shards = await checkShardIndexes(parts, weightFiles, context);
+  return { parts, weightFiles, findings: [...source.tree.problems, ...findings, ...weightFindings, ...missing, ...shards] };
+}
+
+function listExternalPaths(file: WeightFile): string[] {
+  const folder = file.file.slice(0, file.file.lastIndexOf('/') + 1);
+  return (file.external ?? []).map(({ location }) => folder + location);
+}
+
+function toParts({ tree }: FolderSource, files: ReturnType<typeof classifyAll>['files']): Part[] {
+  const entries = new Map(tree.entries.map((entry) => [entry.path, entry]));
+  return files.flatMap(({ path, role, guessed }) => {
+    const entry = entries.get(path);
+    if (entry === undefined) return [];
+    const { size, mode, mtime } = entry;
+    return [{ role, path, size, mode: mode & 0o777, mtime, ...(guessed ? { guessed } : {}), content: { kind: 'file', path: join(tree.root, path), size } } satisfies Part];
+  });
+}
+
+function toPackage(description: Description, parts: readonly Part[], report: WeightsReport, hints: FolderHints, findings: readonly Finding[]): ModelPackage {
+  const { parameters, ...stated } = description.weights;
+  const counted = parameters === undefined ? {} : { parameters, paramSize: toParamSize(parameters) };
+  const io = { inputs: description.inputs, outputs: description.outputs };
+  return {
+    format: 'folder',
+    identity: { ...hints.identity, ...report.identity, ...description.identity },
+    weights: { ...report.summary, ...counted, ...stated },
+    capabilities: { ...hints.capabilities, ...report.capabilities, ...description.capabilities },
+    parts,
+    io: { ...(io.inputs.length + io.outputs.length === 0 && report.io !== undefined ? report.io : io), selfTests: description.selfTests.length, examples: description.examples.length },
+    run: description.run,
+    extra: {},
+    findings: [...findings, ...report.findings, ...hints.findings],
+  };
+}
+
+/** For `init`: a name that a person may correct. */
+export function suggestName(source: FolderSource): string {
+  return basename(source.tree.root);
+}

@@ -1,0 +1,33 @@
+import { tarHeader } from '../bytes/index.js';
+
+export const blockBytes = 512;
+
+/** Two zero blocks close a tar. */
+export const endBytes = 2 * blockBytes;
+
+/** The first size that does not fit the 11 octal digits of ustar. */
+const octalLimit = 8 ** 11;
+
+const sizeField = { start: 124, length: 12 };
+const checksumField = { start: 148, length: 8 };
+
+export function toPaddedSize(size: number): number {
+  return Math.ceil(size / blockBytes) * blockBytes;
+}
+
+/**
+ * The header of a plain file in exactly one block, as it is written when the content stands behind it already: a large size takes
+ * GNU's base-256 form, since a pax header would need room that was not kept free. GNU tar, Go, Python and libarchive read it.
+ */
+export function toFileHeader(name: string, size: number): Uint8Array {
+  const isLarge = size >= octalLimit;
+  const header = tarHeader({ name, mode: 0o644, mtime: 0, content: { kind: 'file', path: '', size: isLarge ? 0 : size } });
+  if (!isLarge) return header;
+  header.fill(0, sizeField.start, sizeField.start + sizeField.length);
+  header[sizeField.start] = 0x80;
+  header.writeBigUInt64BE(BigInt(size), sizeField.start + sizeField.length - 8);
+  header.fill(0x20, checksumField.start, checksumField.start + checksumField.length);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.latin1Write(`${sum.toString(8).padStart(6, '0')}\0 `, checksumField.start);
+  return header;
+}

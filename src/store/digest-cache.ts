@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, type BigIntStats, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { replaceFile } from '../bytes/index.js';
+import { type BlobContent, type Digest, type FileContent, isDigest, isJsonObject, type TarContent } from '../core/index.js';
+import { withLock } from './lock.js';
+
+/** What bytes hash to, once they have been read. */
+export interface KnownDigest {
+  readonly digest: Digest;
+  readonly size: number;
+  readonly diffId?: Digest;
+}
+
+/**
+ * Remembers the digests of files that have not changed since they were hashed, so that packing again reads nothing. It may forget
+ * anything at any time, and losing the file costs time only. Safe with several processes.
+ */
+export interface DigestCache {
+  /**
+   * What the content is made of, by identity of every file in it (device, inode, size, times in ns). Undefined for content that cannot be
+   * recognised again, or that changed so lately that a further change might not show. To be asked before the files are read.
+   */
+  identify(content: BlobContent): string | undefined;
+  find(identity: string): KnownDigest | undefined;
+  /** Keeps a digest under the identity from before reading; does nothing when the files have changed since. */
+  remember(identity: string, content: BlobContent, known: KnownDigest): Promise<void>;
+}
+
+/** Two changes within this time may leave a file with the same times. (Kernels stamp files in steps of up to 10 ms.) */
+const racyMs = 50;
+
+/** Beyond this the file is written anew with the youngest half of its entries. */
+const compactBytes = 8 * 1024 * 1024;
+
+/** Part of every identity: raised when the same members would make other bytes. */
+const tarEncoding = `tar/1 zlib ${process.versions.zlib}`;
+
+export function openDigestCache(path: string): DigestCache {
+  let entries: Map<string, KnownDigest> | undefined;
+  const load = () => (entries ??= readEntries(path));
+  return {
+    identify,
+    find: (identity) => load().get(identity),
+    remember: async (identity, content, { digest, size, diffId }) => {
+      if (identify(content) !== identity) return;
+      const known = { digest, size, ...(diffId === undefined ? {} : { diffId }) };
+      load().set(identity, known);
+      await append(path, toLine(identity, known));
+    },
+  };
+}
+
+function identify(content: BlobContent): string | undefined {
+  const now = Date.now();
+  if (content.kind === 'file') return identifyFile(content, now);
+  if (content.kind === 'tar') return identifyTar(content, now);
+  return undefined;
+}
+
+function identifyFile({ path, size }: FileContent, now: number): string | undefined {
+  const stat = findStat(path);
+  if (stat === undefined || !stat.isFile() || stat.size !== BigInt(size)) return undefined;
+  if (Math.abs(now - Number(stat.mtimeMs)) < racyMs || now - Number(stat.ctimeMs) < racyMs) return undefined;
+  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+}
+
+function findStat(path: string): BigIntStats | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+function identifyTar({ members, compression }: TarContent, now: number): string | undefined {
+  const hash = createHash('sha256').update(`${tarEncoding} ${compression}\n`);
+  for (const { name, mode, mtime, content } of members) {
+    const identity = content.kind === 'directory' ? 'directory' : content.kind === 'file' ? identifyFile(content, now) : undefined;
+    if (identity === undefined) return undefined;
+    hash.update(`${JSON.stringify([name, mode, mtime, identity])}\n`);
+  }
+  return `tar:${hash.digest('hex')}`;
+}
+
+function readEntries(path: string): Map<string, KnownDigest> {
+  return new Map(readLines(path).flatMap((line) => parseLine(line) ?? []));
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/** Each line proves itself, as a crash may tear the last one and the next process append to the rest of it. */
+function toLine(identity: string, known: KnownDigest): string {
+  const text = JSON.stringify({ identity, ...known });
+  return `${checksum(text)} ${text}\n`;
+}
+
+function parseLine(line: string): [[string, KnownDigest]] | undefined {
+  const text = line.slice(17);
+  if (line.slice(0, 16) !== checksum(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isJsonObject(value)) return undefined;
+    const { identity, digest, size, diffId } = value;
+    if (typeof identity !== 'string' || !isDigest(digest) || !Number.isSafeInteger(size)) return undefined;
+    return [[identity, { digest, size: size as number, ...(isDigest(diffId) ? { diffId } : {}) }]];
+  } catch {
+    return undefined;
+  }
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** One write call with O_APPEND: lines of several processes never mix. What cannot be written is not remembered. */
+async function append(path: string, line: string): Promise<void> {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    appendFileSync(path, line);
+    if (statSync(path).size > compactBytes) await compact(path);
+  } catch {
+    // A cache on a full or read-only disk is no reason to fail.
+  }
+}
+
+async function compact(path: string): Promise<void> {
+  await withLock(`${path}.lock`, () => {
+    if (statSync(path).size <= compactBytes) return;
+    const lines = [...readEntries(path)].map(([identity, known]) => toLine(identity, known));
+    replaceFile(path, lines.slice(Math.floor(lines.length / 2)).join(''));
+  });
+}

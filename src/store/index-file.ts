@@ -1,0 +1,54 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isSystemError, replaceFile, toIoError } from '../bytes/index.js';
+import { createError, type Limits } from '../core/index.js';
+import { emptyLayoutIndex, type LayoutIndex, parseLayoutIndex, toIndexText } from './layout-index.js';
+import { type LockOptions, withLock } from './lock.js';
+
+/** index.json of a layout: read when it changed, written by one process at a time. */
+export interface IndexFile {
+  /** A layout that was not written yet has an empty index. */
+  read(): LayoutIndex;
+  /** `change` gets what the file holds while nobody else may write it; what it gives back replaces the file at once or not at all. */
+  update(change: (index: LayoutIndex) => LayoutIndex, options?: LockOptions): Promise<void>;
+  /** The same lock, for work during which no name may come or go. */
+  whileLocked<T>(action: () => Promise<T>, options?: LockOptions): Promise<T>;
+}
+
+export function createIndexFile(layout: string, limits: Limits): IndexFile {
+  const path = join(layout, 'index.json');
+  const lock = join(layout, 'index.lock');
+  let known: { readonly identity: string; readonly index: LayoutIndex } | undefined;
+  const read = () => {
+    const identity = identify(path, limits);
+    if (identity === undefined) return emptyLayoutIndex;
+    if (known?.identity !== identity) known = { identity, index: parseLayoutIndex(readFileSync(path), path, limits) };
+    return known.index;
+  };
+  const update = (change: (index: LayoutIndex) => LayoutIndex) => {
+    const before = read();
+    const after = change(before);
+    if (after !== before) replaceFile(path, toIndexText(after));
+  };
+  return {
+    read,
+    update: (change, options) => withLock(lock, () => update(change), options),
+    whileLocked: (action, options) => withLock(lock, action, options),
+  };
+}
+
+/** The file is only ever replaced, so a changed file is another inode. Undefined when there is none. */
+function identify(path: string, limits: Limits): string | undefined {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
+    if (size > limits.layoutIndexBytes) throw tooLarge(path, size, limits);
+    return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return undefined;
+    throw toIoError(error, 'read', path);
+  }
+}
+
+function tooLarge(path: string, size: bigint, limits: Limits): Error {
+  return createError('bytes/limit', { message: `Cannot read "${path}": expected at most ${limits.layoutIndexBytes} bytes, found ${size}`, where: path });
+}

@@ -1,0 +1,13 @@
+/**
+ * store: places on this machine where packages lie: the local store, OCI layouts, OCI and docker archives, memory. Knows digests, names
+ * and durability, never what a package means; what is bound for a registry or a format is not its business.
+ */
+export { type Archive, type ArchiveOptions, openArchive } from './archive-read.js';
+export { type ArchiveWriteOptions, type ArchiveWriter, createArchive } from './archive-write.js';
+export type { BlobFinder } from './blob-finder.js';
+export { type LayoutOptions, type LayoutStore, openLayout } from './layout.js';
+export type { Lease } from './lease.js';
+export { type LocalStoreOptions, openLocalStore } from './local-store.js';
+export { type ArchiveKind, isLayout, sniffArchive, type SniffedArchive } from './locate.js';
+export { createMemoryStore } from './memory.js';
+export { prune, type PruneOptions, type PruneResult } from './prune.js';

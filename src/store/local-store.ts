@@ -1,0 +1,15 @@
+import { join, resolve } from 'node:path';
+import { createLayoutStore, type LayoutOptions, type LayoutStore } from './layout.js';
+
+export interface LocalStoreOptions extends Omit<LayoutOptions, 'digestCache'> {
+  /** The folder that is the layout; it appears with the first write. */
+  readonly home: string;
+  /** False: every file is hashed again. */
+  readonly digestCache?: boolean;
+}
+
+/** The store of this machine: an OCI layout in `home` itself, names in full. Opening reads nothing. */
+export async function openLocalStore({ home, digestCache = true, ...options }: LocalStoreOptions): Promise<LayoutStore> {
+  const path = resolve(home);
+  return createLayoutStore(path, { ...options, ...(digestCache ? { digestCache: join(path, 'cache', 'digests.jsonl') } : {}) });
+}

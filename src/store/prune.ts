@@ -1,0 +1,59 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultLimits, type Digest, type Limits } from '../core/index.js';
+import type { LayoutStore } from './layout.js';
+import { listFolder, removeIfEmpty } from './folder.js';
+import { readLeases } from './lease.js';
+import { isLayout } from './locate.js';
+import { listDeadIngests, listForgotten } from './leftovers.js';
+import { mark } from './mark.js';
+import { listBlobs, restoreTrash, sweep } from './sweep.js';
+
+export interface PruneOptions {
+  /** True: says what would go, changes nothing. */
+  readonly dryRun?: boolean;
+  readonly limits?: Limits;
+}
+
+export interface PruneResult {
+  readonly removed: readonly { readonly digest: Digest; readonly size: number }[];
+  readonly freedBytes: number;
+  /** Blobs that stay: reachable from the index, or put while somebody is at work. */
+  readonly kept: number;
+  /** Files that dead writers left behind. */
+  readonly leftovers: number;
+}
+
+/**
+ * Removes blobs that no root of the index reaches. Others may read, put and copy meanwhile: what was put or counted on since the
+ * oldest live lease, or since pruning began, stays; names wait. A root that is damaged stops it before anything is removed, as
+ * what it names cannot be known.
+ */
+export async function prune(store: LayoutStore, { dryRun = false, limits = defaultLimits }: PruneOptions = {}): Promise<PruneResult> {
+  if (!isLayout(store.path)) return { removed: [], freedBytes: 0, kept: 0, leftovers: 0 };
+  const lease = await store.lease();
+  try {
+    return await store.index.whileLocked(async () => {
+      if (!dryRun) restoreTrash(store.path);
+      const ingests = listFolder(join(store.path, 'ingest'));
+      const leases = readLeases(store.path);
+      const beforeMs = Math.min(...leases.live.map(({ sinceMs }) => sinceMs));
+      const reachable = await mark(store, limits);
+      const blobs = listBlobs(store.path);
+      const unused = blobs.filter(({ digest, mtimeMs }) => !reachable.has(digest) && mtimeMs < beforeMs);
+      const removed = dryRun ? unused : unused.filter((blob) => sweep(store.path, blob));
+      removeIfEmpty(join(store.path, 'trash'));
+      const leftovers = [...listDeadIngests(ingests, leases), ...listForgotten(store.path)];
+      if (!dryRun) for (const path of leftovers) rmSync(join(store.path, path), { force: true });
+      return {
+        removed: removed.map(({ digest, size }) => ({ digest, size })),
+        freedBytes: removed.reduce((total, { size }) => total + size, 0),
+        kept: blobs.length - removed.length,
+        leftovers: leftovers.length,
+      };
+    });
+  } finally {
+    lease.release();
+  }
+}
+
