@@ -2,6 +2,21 @@
  * bytes: streams, hashing while streaming, archives, compression, the one judge of paths, and writing that survives a crash.
  * Knows nothing of models or formats.
  */
+export * from './build-blob.js';
+export * from './compression.js';
+export * from './concurrent.js';
+export * from './content.js';
 export * from './durable.js';
+export * from './escape-for-display.js';
+export * from './folder-tree.js';
+export { type StackedEntry, type StackedLayers, stackLayers } from './layer-stack.js';
+export { removeLeftovers } from './leftovers.js';
 export * from './os-error.js';
+export * from './part-content.js';
+export { findTwins, foldPath, type Twin } from './path-twins.js';
+export { assertSafePath, judgePath, normalizeEntryName, portabilityOf } from './safe-path.js';
 export * from './streams.js';
+export * from './tar-read.js';
+export * from './tar-scan.js';
+export { tarHeader, tarSize } from './tar-write.js';
+export * from './unpack.js';

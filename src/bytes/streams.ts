@@ -10,9 +10,9 @@ export async function* fromBytes(bytes: Uint8Array): ByteStream {
   if (bytes.byteLength > 0) yield bytes;
 }
 
-/** The bytes of a file in order; the next chunk is read while the consumer works on this one. */
-export async function* fromFile(path: string, range?: ByteRange, counters?: ByteCounters): ByteStream {
-  const handle = await openForReading(path);
+/** The bytes of a file in order; the next chunk is read while the consumer works on this one. `flags` as in open(2), for files that may not be links. */
+export async function* fromFile(path: string, range?: ByteRange, counters?: ByteCounters, flags: string | number = 'r'): ByteStream {
+  const handle = await openForReading(path, flags);
   let pending: Promise<number> | undefined;
   try {
     const length = (range?.end ?? (await handle.stat()).size) - (range?.start ?? 0);
@@ -36,9 +36,9 @@ export async function* fromFile(path: string, range?: ByteRange, counters?: Byte
   }
 }
 
-async function openForReading(path: string): Promise<FileHandle> {
+async function openForReading(path: string, flags: string | number = 'r'): Promise<FileHandle> {
   try {
-    return await open(path, 'r');
+    return await open(path, flags);
   } catch (error) {
     throw toIoError(error, 'read', path);
   }
@@ -77,7 +77,7 @@ export async function* verified(stream: ByteStream, expected: { digest: Digest; 
   }
 }
 
-function sizeMismatch(what: string, expected: number, found: string): Error {
+export function sizeMismatch(what: string, expected: number, found: string): Error {
   return createError('bytes/size-mismatch', {
     message: `Cannot use ${what}: expected ${expected} bytes, found ${found}`,
     hint: 'The bytes are damaged or cut off: fetch or build the package again',

@@ -33,6 +33,7 @@ export const errorCodes = {
   'store/name-not-found': { exit: 3, title: 'A name is not in the store, layout or archive' },
   'store/ambiguous': { exit: 2, title: 'A layout or archive holds several packages and none was chosen' },
   'store/not-a-layout': { exit: 3, title: 'A folder or file is not an OCI layout, OCI archive or docker archive' },
+  'store/not-an-image': { exit: 1, title: 'A docker archive takes images with uncompressed layers only' },
   'store/locked': { exit: 3, title: 'Another process holds the lock of the store' },
   'store/blob-missing': { exit: 1, title: 'The store lacks a blob that a manifest names' },
 
@@ -51,6 +52,8 @@ export const errorCodes = {
   'ops/bad-option': { exit: 2, title: 'An option or argument is wrong' },
   'ops/path-not-found': { exit: 3, title: 'The package has no file of that path' },
   'ops/refused': { exit: 1, title: 'The package is refused because it has errors' },
+
+  'cli/usage': { exit: 2, title: 'The command line is not understood' },
 } as const satisfies Record<string, { exit: 1 | 2 | 3 | 70; title: string }>;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -77,5 +77,5 @@ export const defaultLimits: Limits = {
   tensors: 1_000_000,
   shards: 10_000,
   onnxMetadataBytes: 64 * MiB,
-  npyHeaderBytes: 64 * KiB,
+  npyHeaderBytes: 1 * MiB,
 };

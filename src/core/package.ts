@@ -61,8 +61,8 @@ export type PartContent =
   | FileContent
   /** The stored blob is the file. */
   | { readonly kind: 'blob'; readonly blobs: BlobSource; readonly descriptor: Descriptor }
-  /** The file lies at `offset` of an uncompressed layer; reading it alone is not verified. */
-  | { readonly kind: 'slice'; readonly blobs: BlobSource; readonly descriptor: Descriptor; readonly offset: number }
+  /** The file lies at `offset` of an uncompressed layer; reading it alone is not verified. Without `size` only ranges with an end can be read. */
+  | { readonly kind: 'slice'; readonly blobs: BlobSource; readonly descriptor: Descriptor; readonly offset: number; readonly size?: number }
   /** Forward only, for example out of a compressed layer. */
   | { readonly kind: 'stream'; open(): Promise<ByteStream> };
 

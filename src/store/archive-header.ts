@@ -16,18 +16,21 @@ export function toPaddedSize(size: number): number {
 }
 
 /**
- * The header of a plain file in exactly one block, as it is written when the content stands behind it already: a large size takes
- * GNU's base-256 form, since a pax header would need room that was not kept free. GNU tar, Go, Python and libarchive read it.
+ * The header of a plain file whose length depends on the name alone, as room for it is kept before the size is known: a large size takes
+ * GNU's base-256 form instead of a pax record. GNU tar, Go, Python and libarchive read it.
  */
 export function toFileHeader(name: string, size: number): Uint8Array {
   const isLarge = size >= octalLimit;
   const header = tarHeader({ name, mode: 0o644, mtime: 0, content: { kind: 'file', path: '', size: isLarge ? 0 : size } });
-  if (!isLarge) return header;
-  header.fill(0, sizeField.start, sizeField.start + sizeField.length);
-  header[sizeField.start] = 0x80;
-  header.writeBigUInt64BE(BigInt(size), sizeField.start + sizeField.length - 8);
-  header.fill(0x20, checksumField.start, checksumField.start + checksumField.length);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.latin1Write(`${sum.toString(8).padStart(6, '0')}\0 `, checksumField.start);
+  if (isLarge) writeLargeSize(header.subarray(-blockBytes), size);
   return header;
+}
+
+function writeLargeSize(block: Buffer, size: number): void {
+  block.fill(0, sizeField.start, sizeField.start + sizeField.length);
+  block[sizeField.start] = 0x80;
+  block.writeBigUInt64BE(BigInt(size), sizeField.start + sizeField.length - 8);
+  block.fill(0x20, checksumField.start, checksumField.start + checksumField.length);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, checksumField.start, 'latin1');
 }

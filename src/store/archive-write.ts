@@ -19,7 +19,8 @@ import {
 } from '../core/index.js';
 import type { Member } from './archive-members.js';
 import type { Promised } from './blob-file.js';
-import { blockBytes, endBytes, toFileHeader, toPaddedSize } from './archive-header.js';
+import { endBytes, toFileHeader, toPaddedSize } from './archive-header.js';
+import { toMemberPath } from './blob-path.js';
 import { buildChecked } from './build-checked.js';
 import { toDockerManifest } from './docker-manifest.js';
 import { emptyLayoutIndex, findNamed, type LayoutIndex, listNamed, toIndexText, withName, withRoot } from './layout-index.js';
@@ -103,10 +104,11 @@ class TarArchive implements ArchiveWriter {
       return { ...expected, fresh: false };
     }
     const start = this.#end;
+    const position = start + headerBytes(expected?.digest);
     try {
-      const blob = await buildChecked(content, { path: this.#temporary, position: start + blockBytes }, options, { counters: this.#counters, sync: false });
+      const blob = await buildChecked(content, { path: this.#temporary, position }, options, { counters: this.#counters, sync: false });
       const fresh = !this.#blobs.has(blob.digest);
-      if (fresh) this.#finishBlob(blob, start);
+      if (fresh) this.#finishBlob(blob, start, position);
       else ftruncateSync(this.#handle, start);
       return { ...blob, fresh };
     } catch (error) {
@@ -116,11 +118,11 @@ class TarArchive implements ArchiveWriter {
   }
 
   /** Only now are digest and size known, and with them the header before the content. */
-  #finishBlob({ digest, size }: Promised, start: number): void {
-    this.#write(toFileHeader(`blobs/${digest.replace(':', '/')}`, size), start);
-    this.#end = start + blockBytes + toPaddedSize(size);
+  #finishBlob({ digest, size }: Promised, start: number, position: number): void {
+    this.#write(toFileHeader(toMemberPath(digest), size), start);
+    this.#end = position + toPaddedSize(size);
     ftruncateSync(this.#handle, this.#end);
-    this.#blobs.set(digest, { offset: start + blockBytes, size });
+    this.#blobs.set(digest, { offset: position, size });
   }
 
   async resolve(name: string): Promise<Descriptor | undefined> {
@@ -166,9 +168,10 @@ class TarArchive implements ArchiveWriter {
 
   #appendText(name: string, text: string): void {
     const bytes = Buffer.from(text);
-    this.#write(toFileHeader(name, bytes.byteLength), this.#end);
-    this.#write(bytes, this.#end + blockBytes);
-    this.#end += blockBytes + toPaddedSize(bytes.byteLength);
+    const header = toFileHeader(name, bytes.byteLength);
+    this.#write(header, this.#end);
+    this.#write(bytes, this.#end + header.byteLength);
+    this.#end += header.byteLength + toPaddedSize(bytes.byteLength);
     ftruncateSync(this.#handle, this.#end);
   }
 
@@ -176,4 +179,9 @@ class TarArchive implements ArchiveWriter {
     for (let written = 0; written < bytes.byteLength; ) written += writeSync(this.#handle, bytes, written, bytes.byteLength - written, position + written);
     this.#counters.written += bytes.byteLength;
   }
+}
+
+/** Any digest of one algorithm makes a name of the same length. */
+function headerBytes(expected: Digest = `sha256:${'0'.repeat(64)}`): number {
+  return toFileHeader(toMemberPath(expected), 0).byteLength;
 }

@@ -7,6 +7,11 @@ export function toBlobPath(layout: string, digest: Digest): string {
   return join(layout, 'blobs', algorithm, hex);
 }
 
+/** Where an archive keeps it. */
+export function toMemberPath(digest: Digest): string {
+  return `blobs/${digest.replace(':', '/')}`;
+}
+
 /** Member name of an archive or path inside a layout → digest; undefined for everything that is not a blob. */
 export function findBlobDigest(name: string): Digest | undefined {
   const match = /^(?:\.\/)?blobs\/(sha256|sha512)\/([0-9a-f]+)$/.exec(name);

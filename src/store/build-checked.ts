@@ -1,5 +1,5 @@
-import { buildBlob, fromBytes, fromFile, verified } from '../bytes/index.js';
-import { type BlobContent, type ByteCounters, type ByteStream, createError, type Digest, type PutOptions, splitDigest, type StoredBlob } from '../core/index.js';
+import { buildBlob, openContent, verified } from '../bytes/index.js';
+import { type BlobContent, type ByteCounters, createError, type Digest, type PutOptions, splitDigest, type StoredBlob } from '../core/index.js';
 import type { Promised } from './blob-file.js';
 
 export interface BuildOutput {
@@ -31,21 +31,8 @@ export async function buildChecked(content: BlobContent, output: BuildOutput, { 
 function pin(content: BlobContent, expected: Promised | undefined, counters: ByteCounters): { content: BlobContent; judged?: Digest } {
   if (expected === undefined) return { content };
   if (splitDigest(expected.digest).algorithm === 'sha256') return { content: content.kind === 'stream' ? { ...content, size: expected.size } : content };
-  const open = async () => verified(await openContent(content, counters), expected, expected.digest, counters);
+  const open = async () => verified(openContent(content, { counters }), expected, expected.digest, counters);
   return { content: { kind: 'stream', size: expected.size, open }, judged: expected.digest };
-}
-
-async function openContent(content: BlobContent, counters: ByteCounters): Promise<ByteStream> {
-  switch (content.kind) {
-    case 'bytes':
-      return fromBytes(content.bytes);
-    case 'file':
-      return fromFile(content.path, { start: 0, end: content.size }, counters);
-    case 'stream':
-      return content.open();
-    case 'tar':
-      throw createError('core/bug', { message: 'Cannot name a layer that is still to be made by another digest than sha256' });
-  }
 }
 
 function assertExpected(found: Promised, expected: Promised | undefined): void {

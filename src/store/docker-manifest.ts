@@ -1,5 +1,6 @@
 import { type BlobSource, createError, type Descriptor, type Limits, type NamedDescriptor } from '../core/index.js';
 import { isImageConfigType, type Manifest, mediaTypes, readManifest } from '../oci/index.js';
+import { toMemberPath } from './blob-path.js';
 
 const uncompressedTypes: readonly string[] = [mediaTypes.layer, mediaTypes.dockerLayer];
 
@@ -8,15 +9,11 @@ export async function toDockerManifest(roots: readonly NamedDescriptor[], blobs:
   const images = new Map<string, { Config: string; RepoTags: string[]; Layers: string[] }>();
   for (const { name, descriptor } of roots) {
     const { config, layers } = await readImage(descriptor, blobs, limits);
-    const image = images.get(descriptor.digest) ?? { Config: toMember(config), RepoTags: [], Layers: layers.map(toMember) };
+    const image = images.get(descriptor.digest) ?? { Config: toMemberPath(config.digest), RepoTags: [], Layers: layers.map(({ digest }) => toMemberPath(digest)) };
     if (name !== undefined) image.RepoTags.push(name);
     images.set(descriptor.digest, image);
   }
   return JSON.stringify([...images.values()]);
-}
-
-function toMember({ digest }: Descriptor): string {
-  return `blobs/${digest.replace(':', '/')}`;
 }
 
 async function readImage(descriptor: Descriptor, blobs: BlobSource, limits: Limits): Promise<Manifest> {

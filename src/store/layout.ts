@@ -51,7 +51,7 @@ export interface LayoutOptions {
   readonly digestCache?: string;
 }
 
-const ownNames = new Set(['blobs', 'cache', 'index.json', 'index.lock', 'ingest', 'leases', 'oci-layout', 'trash']);
+const ownNames = new Set(['blobs', 'cache', 'index.json', 'index.lock', 'ingest', 'oci-layout', 'trash']);
 
 /**
  * Opens a layout; nothing is scanned. With `create` a folder that is absent or empty becomes one at the first write.

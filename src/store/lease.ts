@@ -9,55 +9,53 @@ export interface Lease {
   release(): void;
 }
 
-/** The leases of one open store: any number may be held at a time, and they share one file. */
+/** The leases of one open store: any number may be held at a time, and they share one folder, `ingest/PID-TOKEN`. */
 export interface LeaseHolder {
   acquire(): Lease;
-  /** A new path under `ingest/` that is cleared away should this process die. Only while a lease is held. */
+  /** Where a new file may be written before it becomes a blob; it goes with the lease. Only while one is held. */
   createIngestPath(): string;
 }
 
 /** A holder that cannot be seen from here (another machine or container) is believed to live for this long. */
 const unseenHolderMs = 24 * 3_600_000;
 
+/** In the folder of a lease; its time is when the lease was taken. */
+const ownerFile = 'owner';
+
 export function createLeaseHolder(layout: string): LeaseHolder {
   const owner = createOwner();
-  const id = `${owner.pid}-${owner.token}`;
-  const path = join(layout, 'leases', id);
+  const all = join(layout, 'ingest');
+  const own = join(all, `${owner.pid}-${owner.token}`);
   let held = 0;
   let ingests = 0;
   const release = () => {
     held -= 1;
     if (held > 0) return;
-    rmSync(path, { force: true });
-    removeIfEmpty(join(layout, 'ingest'));
-    removeIfEmpty(join(layout, 'leases'));
+    rmSync(own, { recursive: true, force: true });
+    removeIfEmpty(all);
   };
   return {
     acquire: () => {
-      if (held === 0) inFolder(join(layout, 'leases'), () => writeFileSync(path, toOwnerText(owner), { flag: 'wx' }));
+      if (held === 0) makeLease(own, toOwnerText(owner));
       held += 1;
-      let released = false;
+      let isHeld = true;
       return {
         release: () => {
-          if (!released) release();
-          released = true;
+          if (isHeld) release();
+          isHeld = false;
         },
       };
     },
-    createIngestPath: () => {
-      const ingest = join(layout, 'ingest', `${id}-${++ingests}`);
-      inFolder(join(layout, 'ingest'), () => writeFileSync(ingest, '', { flag: 'wx' }));
-      return ingest;
-    },
+    createIngestPath: () => join(own, String(++ingests)),
   };
 }
 
-/** Another process may remove the empty folder between our making it and our using it. */
-function inFolder(folder: string, action: () => void): void {
+/** Another process may remove the empty folder above between the two steps. */
+function makeLease(folder: string, text: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
       mkdirSync(folder, { recursive: true });
-      action();
+      writeFileSync(join(folder, ownerFile), text);
       return;
     } catch (error) {
       if (attempt >= 100 || !isSystemError(error, 'ENOENT')) throw toIoError(error, 'write to', folder);
@@ -66,32 +64,35 @@ function inFolder(folder: string, action: () => void): void {
 }
 
 export interface FoundLeases {
-  readonly live: readonly { readonly id: string; readonly sinceMs: number }[];
-  /** Of processes that are gone. */
-  readonly stale: readonly string[];
+  /** When the oldest live lease was taken, in milliseconds since 1970; Infinity without any. */
+  readonly oldestMs: number;
+  /** Folders of processes that are gone. */
+  readonly dead: readonly string[];
 }
 
 export function readLeases(layout: string): FoundLeases {
-  const live: { id: string; sinceMs: number }[] = [];
-  const stale: string[] = [];
-  for (const id of listFolder(join(layout, 'leases'))) {
-    const sinceMs = findLiveSince(join(layout, 'leases', id));
-    if (sinceMs === 'gone') continue;
-    if (sinceMs === 'stale') stale.push(id);
-    else live.push({ id, sinceMs });
-  }
-  return { live, stale };
+  const folders = listFolder(join(layout, 'ingest')).map((name) => join(layout, 'ingest', name));
+  const since = folders.map(findSince);
+  return {
+    oldestMs: Math.min(...since.filter((value) => typeof value === 'number')),
+    dead: folders.filter((_, index) => since[index] === 'dead'),
+  };
 }
 
-function findLiveSince(path: string): number | 'stale' | 'gone' {
+function findSince(folder: string): number | 'dead' | 'released' {
+  const stat = statSync(join(folder, ownerFile), { throwIfNoEntry: false }) ?? statSync(folder, { throwIfNoEntry: false });
+  if (stat === undefined) return 'released';
+  const owner = parseOwner(readText(join(folder, ownerFile)));
+  const life = owner === undefined ? 'unknown' : lifeOf(owner);
+  const isDead = life === 'dead' || (life === 'unknown' && Date.now() - stat.mtimeMs > unseenHolderMs);
+  return isDead ? 'dead' : stat.mtimeMs;
+}
+
+/** Empty while it is being written, and when it is given back right now. */
+function readText(path: string): string {
   try {
-    const owner = parseOwner(readFileSync(path, 'utf8'));
-    const { mtimeMs } = statSync(path);
-    const life = owner === undefined ? 'unknown' : lifeOf(owner);
-    const isStale = life === 'dead' || (life === 'unknown' && Date.now() - mtimeMs > unseenHolderMs);
-    return isStale ? 'stale' : mtimeMs;
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return 'gone';
-    throw toIoError(error, 'read the lease', path);
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
   }
 }

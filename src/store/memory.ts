@@ -1,9 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fromBytes, verified } from '../bytes/index.js';
-import { type BlobContent, type ContentStore, createCounters, createError, type Descriptor, type Digest, type PutOptions, type StoredBlob } from '../core/index.js';
-import { buildChecked } from './build-checked.js';
+import { collect, digestOf, fromBytes, openContent, verified } from '../bytes/index.js';
+import { type BlobContent, type ContentStore, createError, type Descriptor, type Digest, type PutOptions, type StoredBlob } from '../core/index.js';
 
 /** A store that is gone with the process, for tests and small things: every blob is held in memory. */
 export function createMemoryStore(): ContentStore {
@@ -38,14 +34,14 @@ export function createMemoryStore(): ContentStore {
   };
 }
 
-/** Blobs are built on disk everywhere else, so a temp folder keeps this store equal to the others in all that counts. */
-async function build(content: BlobContent, options: PutOptions): Promise<{ blob: Omit<StoredBlob, 'fresh'>; bytes: Uint8Array }> {
-  const folder = mkdtempSync(join(tmpdir(), 'modelport-memory-'));
-  try {
-    const path = join(folder, 'blob');
-    const blob = await buildChecked(content, { path }, options, { counters: createCounters(), sync: false });
-    return { blob, bytes: readFileSync(path) };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+async function build(content: BlobContent, { expected, progress, signal }: PutOptions): Promise<{ blob: Omit<StoredBlob, 'fresh'>; bytes: Uint8Array }> {
+  let diffId: Digest | undefined;
+  const onBytes = (count: number) => {
+    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    progress?.advance(count);
+  };
+  const stream = openContent(content, { onBytes, ...(content.kind === 'tar' ? { onDiffId: (digest: Digest) => (diffId = digest) } : {}) });
+  const bytes = await collect(expected === undefined ? stream : verified(stream, expected, expected.digest), Number.MAX_SAFE_INTEGER, 'the blob');
+  const blob = { digest: expected?.digest ?? digestOf(bytes), size: bytes.byteLength, ...(diffId === undefined ? {} : { diffId }) };
+  return { blob, bytes };
 }

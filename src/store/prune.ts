@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultLimits, type Digest, type Limits } from '../core/index.js';
 import type { LayoutStore } from './layout.js';
-import { listFolder, removeIfEmpty } from './folder.js';
+import { removeIfEmpty } from './folder.js';
 import { readLeases } from './lease.js';
 import { isLayout } from './locate.js';
-import { listDeadIngests, listForgotten } from './leftovers.js';
+import { listForgotten } from './leftovers.js';
 import { mark } from './mark.js';
 import { listBlobs, restoreTrash, sweep } from './sweep.js';
 
@@ -20,7 +20,7 @@ export interface PruneResult {
   readonly freedBytes: number;
   /** Blobs that stay: reachable from the index, or put while somebody is at work. */
   readonly kept: number;
-  /** Files that dead writers left behind. */
+  /** Folders and files that dead writers left behind. */
   readonly leftovers: number;
 }
 
@@ -35,16 +35,14 @@ export async function prune(store: LayoutStore, { dryRun = false, limits = defau
   try {
     return await store.index.whileLocked(async () => {
       if (!dryRun) restoreTrash(store.path);
-      const ingests = listFolder(join(store.path, 'ingest'));
-      const leases = readLeases(store.path);
-      const beforeMs = Math.min(...leases.live.map(({ sinceMs }) => sinceMs));
+      const { oldestMs, dead } = readLeases(store.path);
       const reachable = await mark(store, limits);
       const blobs = listBlobs(store.path);
-      const unused = blobs.filter(({ digest, mtimeMs }) => !reachable.has(digest) && mtimeMs < beforeMs);
+      const unused = blobs.filter(({ digest, mtimeMs }) => !reachable.has(digest) && mtimeMs < oldestMs);
       const removed = dryRun ? unused : unused.filter((blob) => sweep(store.path, blob));
       removeIfEmpty(join(store.path, 'trash'));
-      const leftovers = [...listDeadIngests(ingests, leases), ...listForgotten(store.path)];
-      if (!dryRun) for (const path of leftovers) rmSync(join(store.path, path), { force: true });
+      const leftovers = [...dead, ...listForgotten(store.path)];
+      if (!dryRun) for (const path of leftovers) rmSync(path, { recursive: true, force: true });
       return {
         removed: removed.map(({ digest, size }) => ({ digest, size })),
         freedBytes: removed.reduce((total, { size }) => total + size, 0),

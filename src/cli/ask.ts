@@ -1,0 +1,9 @@
+import type { CliIo } from './io.js';
+
+/** A question with yes or no; without a terminal nobody is asked and the answer is no. Escape and Ctrl-C are no, too. */
+export async function askYesNo(io: CliIo, question: string): Promise<boolean> {
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return false;
+  const { confirm } = await import('@clack/prompts');
+  const answer = await confirm({ message: question, initialValue: false, input: io.stdin as NodeJS.ReadStream, output: io.stderr as NodeJS.WriteStream, signal: io.signal });
+  return answer === true;
+}

@@ -1,0 +1,63 @@
+import type { OpsContext } from '../ops/index.js';
+import type { CommonOptions } from './base-command.js';
+import type { Escape } from './display.js';
+import { exitCodes } from './exit-codes.js';
+import type { CliIo } from './io.js';
+import { writeLines, writeResult } from './output.js';
+import { createProgress } from './progress.js';
+import { renderCounters } from './render/counters.js';
+import type { Render } from './render/rendered.js';
+import { styleFor } from './terminal.js';
+
+export type Ops = typeof import('../ops/index.js');
+
+/** The one place that loads the verbs: only once a command really works, so that help and version start at once. */
+export const loadOps = (): Promise<Ops> => import('../ops/index.js');
+
+/** What a command needs of the program around it. */
+export interface Cli {
+  readonly io: CliIo;
+  /** One call into ops, its result shown; `exitCode` says what the result means to a script. */
+  run<R>(options: CommonOptions, call: (ops: Ops, context: OpsContext) => Promise<R>, render: Render<R>, exitCode?: (result: R) => number): Promise<void>;
+  /** What the last `run` said. */
+  exitCode(): number;
+}
+
+export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
+  let code: number = exitCodes.ok;
+  return {
+    io,
+    run: async (options, call, render, toExitCode = () => exitCodes.ok) => {
+      const ops = await load();
+      const result = await work(io, options, ops, call);
+      code = toExitCode(result);
+      await writeResult(io, options, ops.escapeForDisplay, result, render);
+    },
+    exitCode: () => code,
+  };
+}
+
+/** The call itself, with progress shown meanwhile and the counters afterwards, whatever comes of it. */
+async function work<R>(io: CliIo, options: CommonOptions, ops: Ops, call: (ops: Ops, context: OpsContext) => Promise<R>): Promise<R> {
+  const since = performance.now();
+  const progress = startProgress(io, options, ops.escapeForDisplay);
+  const context = ops.createContext({
+    cwd: io.cwd,
+    env: io.env,
+    signal: io.signal,
+    progress,
+    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+  });
+  try {
+    return await call(ops, context);
+  } finally {
+    progress.close();
+    if (options.verbose === true) await writeLines(io.stderr, renderCounters(context.counters, performance.now() - since));
+  }
+}
+
+function startProgress(io: CliIo, options: CommonOptions, escape: Escape) {
+  const style = styleFor(io.stderr, io.env, options.color);
+  const quiet = options.quiet === true && options.progress !== 'json';
+  return createProgress(io, quiet ? false : (options.progress ?? 'auto'), style, escape);
+}

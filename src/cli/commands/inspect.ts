@@ -1,0 +1,22 @@
+import { given, locationHelp, sourceArgument } from '../arguments.js';
+import type { CommandModule } from '../command-module.js';
+import { renderInspect } from '../render/inspect.js';
+
+export const inspect: CommandModule = {
+  examples: [
+    ['See what a package is', 'modelport inspect demo/digits:v1'],
+    ['See what a folder would become', 'modelport inspect ./digits'],
+    ['Ask for one value in a script', 'modelport inspect demo/digits:v1 --json | jq .weights.parameters'],
+  ],
+  define: (command, cli) =>
+    command
+      .argument('<location>', locationHelp, sourceArgument)
+      .option('--tensors', 'list every tensor too')
+      .option('--digest', 'compute digests that are not known without reading')
+      .option('--local', 'look a name up in the local store only')
+      .option('--remote', 'look a name up at its registry only')
+      .action((location, options) => {
+        const { tensors, digest, local, remote } = options;
+        return cli.run(options, (ops, context) => ops.inspect({ location, ...given({ tensors, digest, local, remote }) }, context), renderInspect);
+      }),
+};

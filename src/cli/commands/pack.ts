@@ -1,0 +1,32 @@
+import { collect, given, sourceArgument, targetArgument } from '../arguments.js';
+import type { CommandModule } from '../command-module.js';
+import { usageError } from '../errors.js';
+import { renderPack } from '../render/pack.js';
+
+export const pack: CommandModule = {
+  examples: [
+    ['Keep a folder as a package in the local store', 'modelport pack ./digits -t demo/digits:v1'],
+    ['Write it to one file, an OCI archive', 'modelport pack ./digits -o digits.tar'],
+    ['Documents compressed, weights as they are', 'modelport pack ./digits -t demo/digits:v1 --layers doc=tar+gzip --layers weights=raw'],
+    ['State what the files do not say', 'modelport pack ./digits -t demo/digits:v1 --set package.licenses=Apache-2.0'],
+  ],
+  define: (command, cli) =>
+    command
+      .argument('[dir]', 'folder with the model', sourceArgument, '.')
+      .option('-t, --tag <name>', 'keep the package in the local store under this name')
+      .option('-o, --output <place>', 'write it to FILE.tar, oci-archive:FILE[:TAG] or oci:DIR:TAG', targetArgument)
+      .option('--format <format>', 'format of the package', 'modelpack')
+      .option('--vintage <vintage>', 'edition of the format: cncf (default), cnai, draft-2024')
+      .option('--layers <encoding>', 'raw, tar, tar+gzip or tar+zstd, or ROLE=ENCODING (repeatable)', collect)
+      .option('--hybrid', 'add a sibling that looks like a container image, as TAG-image')
+      .option('-f, --file <buildfile>', 'modelport.toml, Modelfile or Kitfile to use')
+      .option('--set <key=value>', 'a value of modelport.toml (repeatable)', collect)
+      .action((dir, options) => {
+        const { tag, output, vintage, layers, hybrid, file, set } = options;
+        if (tag === undefined && output === undefined) {
+          throw usageError('Cannot pack: it is not said where the package goes', 'Add -t NAME to keep it in the local store, or -o FILE.tar to write it to a file');
+        }
+        const wanted = given({ name: tag, output, vintage, layers, hybrid, file, set });
+        return cli.run(options, (ops, context) => ops.pack({ dir, format: options.format, ...wanted }, context), renderPack);
+      }),
+};

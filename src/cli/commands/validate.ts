@@ -1,0 +1,24 @@
+import { given, locationHelp, sourceArgument } from '../arguments.js';
+import type { CommandModule } from '../command-module.js';
+import { judge } from '../exit-codes.js';
+import { renderValidate } from '../render/validate.js';
+
+export const validate: CommandModule = {
+  examples: [
+    ['Check a package against its specification', 'modelport validate demo/digits:v1'],
+    ['Fail on warnings, too', 'modelport validate --strict digits.tar'],
+  ],
+  define: (command, cli) =>
+    command
+      .argument('<location>', locationHelp, sourceArgument)
+      .option('--strict', 'exit with 1 on warnings, too')
+      .action((location, options) => {
+        const { strict } = options;
+        return cli.run(
+          options,
+          (ops, context) => ops.validate({ location, ...given({ strict }) }, context),
+          renderValidate,
+          ({ valid, findings }) => judge(valid, findings, strict),
+        );
+      }),
+};

@@ -1,0 +1,20 @@
+import { locationHelp, sourceArgument } from '../arguments.js';
+import type { CommandModule } from '../command-module.js';
+import { judge } from '../exit-codes.js';
+import { renderVerify } from '../render/verify.js';
+
+export const verify: CommandModule = {
+  examples: [
+    ['Hash every byte of a package', 'modelport verify demo/digits:v1'],
+    ['Check a file before it is sent on', 'modelport verify digits.tar'],
+  ],
+  define: (command, cli) =>
+    command.argument('<location>', locationHelp, sourceArgument).action((location, options) =>
+      cli.run(
+        options,
+        (ops, context) => ops.verify({ location }, context),
+        renderVerify,
+        ({ ok }) => judge(ok),
+      ),
+    ),
+};

@@ -1,0 +1,22 @@
+/** Makes one text safe to show: control characters become visible escapes. */
+export type Escape = (text: string) => string;
+
+/** The same value with every text in it, keys too, made safe. One pass before rendering, so that no renderer can forget it. */
+export function toDisplayable<T>(value: T, escape: Escape): T {
+  return walk(value, escape) as T;
+}
+
+function walk(value: unknown, escape: Escape): unknown {
+  if (typeof value === 'string') return escape(value);
+  if (Array.isArray(value)) return value.map((item) => walk(item, escape));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [escape(key), walk(item, escape)]));
+}
+
+/** DEL, the C1 controls, line separators and the marks that reorder text: JSON lets them stand, a terminal obeys them. */
+const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** The same JSON value, without a character that a terminal could act on. */
+export function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(unsafeInJson, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo, createMemoryStream } from '../../test/support/memory-io.js';
+import { createCli } from './cli.js';
+import { commands } from './commands.js';
+import { createProgram } from './program.js';
+import { runCli } from './run-cli.js';
+
+async function call(line: string, given: Parameters<typeof createMemoryIo>[0] = {}) {
+  const io = createMemoryIo(given);
+  const status = await runCli(line === '' ? [] : line.split(' '), io, () => Promise.reject(new Error('no verb is needed here')));
+  return { status, out: io.stdout.text(), err: io.stderr.text() };
+}
+
+describe('help', () => {
+  it('begins with examples and names every command in its group', async () => {
+    const { status, out } = await call('--help');
+    expect(status).toBe(0);
+    expect(out).toMatch(/^Examples:\n/);
+    for (const { name, group, summary } of commands) {
+      expect(out).toContain(group);
+      expect(out).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'));
+    }
+    expect(out).not.toContain('__complete');
+  });
+
+  it('goes to standard error, as a mistake, when nothing was asked', async () => {
+    const { status, out, err } = await call('');
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toMatch(/^Examples:\n/);
+  });
+
+  it.each(commands.map(({ name }) => [name]))('of %s begins with examples that call it, own options first', async (name) => {
+    const { status, out } = await call(`${name} --help`);
+    expect(status).toBe(0);
+    expect(out).toMatch(new RegExp(`^Examples:\\n  # .+\\n  .*modelport ${name}`));
+    expect(out).toContain(`Usage: modelport ${name} `);
+    expect(out.indexOf('\nOptions:')).toBeLessThan(out.indexOf('\nCommon options:'));
+    expect(out).toBe((await call(`help ${name}`)).out);
+  });
+
+  it('fits into the terminal', async () => {
+    const stdout = createMemoryStream({ columns: 60 });
+    const { status } = await call('pack --help', { stdout, env: { NO_COLOR: '1' } });
+    const described = stdout.text().split('\nUsage:')[1]?.split('\n') ?? [];
+    expect(status).toBe(0);
+    expect(Math.max(...described.map((line) => line.length))).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('wrong usage', () => {
+  const cases: [line: string, cause: string, advice: string][] = [
+    ['pakc', "Unknown command 'pakc'", 'Did you mean pack?'],
+    ['help pakc', "Unknown command 'pakc'", 'Did you mean pack?'],
+    ['inspect x --tensor', "Unknown option '--tensor'", 'Did you mean --tensors?'],
+    ['inspect', "Missing required argument 'location'", 'See `modelport inspect --help`'],
+    ['ls a b', "Too many arguments for 'ls'. Expected 1 argument but got 2", 'See `modelport ls --help`'],
+    ['unpack x', "Required option '-o, --output <dir>' not specified", 'See `modelport unpack --help`'],
+    ['ls x --color blue', 'Allowed choices are auto, always, never', 'See `modelport ls --help`'],
+    ['ls x --concurrency many', 'Expected a whole number from 1 to 64', 'See `modelport ls --help`'],
+    ['--json', "Unknown option '--json'", 'Options stand after the command'],
+    ['pack', 'Cannot pack: it is not said where the package goes', 'Add -t NAME to keep it in the local store, or -o FILE.tar'],
+    ['pack -o -', 'Cannot write a package to standard output', 'Name a file, such as model.tar'],
+    ['copy - x', 'Cannot read a package from standard input', 'Name a folder, a file or a package'],
+  ];
+  it.each(cases)('%s', async (line, cause, advice) => {
+    const { status, out, err } = await call(line);
+    const [first, ...rest] = err.split('\n');
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(first).toMatch(/^modelport: /);
+    expect(first).toContain(cause);
+    expect(rest.find((text) => text.startsWith('  usage: modelport'))).toBeDefined();
+    expect(rest.find((text) => text.startsWith('  hint: '))).toContain(advice);
+  });
+});
+
+describe('program', () => {
+  it('knows the options of the called command only', async () => {
+    const program = await createProgram('pack', createCli(createMemoryIo()));
+    const sizes = Object.fromEntries(program.commands.map((command) => [command.name(), command.options.length]));
+    expect(sizes['pack']).toBeGreaterThan(10);
+    expect(sizes['inspect']).toBe(0);
+  });
+
+  it('gives every option a description, and no flag twice', async () => {
+    const program = await createProgram('all', createCli(createMemoryIo()));
+    for (const command of program.commands) {
+      const flags = command.options.flatMap(({ short, long }) => [short, long]).filter((flag) => flag !== undefined);
+      expect(new Set(flags).size, command.name()).toBe(flags.length);
+      expect(command.options.filter(({ description }) => description === '')).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import { Command, type CommandUnknownOpts, Help, Option } from '@commander-js/extra-typings';
+import { createBaseCommand } from './base-command.js';
+import type { Cli } from './cli.js';
+import type { Example } from './command-module.js';
+import { type CommandEntry, commands, hiddenCommands } from './commands.js';
+import { styleFor } from './terminal.js';
+
+const firstSteps: readonly Example[] = [
+  ['Make a package of a folder and keep it under a name', 'modelport pack ./digits -t demo/digits:v1'],
+  ['See what it is, and whether it is right', 'modelport inspect demo/digits:v1 && modelport validate demo/digits:v1'],
+  ['Take it along as one file, and check every byte of it', 'modelport copy demo/digits:v1 digits.tar && modelport verify digits.tar'],
+  ['Get the files back', 'modelport unpack digits.tar -o ./copy'],
+];
+
+/** The program with its options for `called` only (`'all'`: for every command); the others are known by name and summary. */
+export async function createProgram(called: string | undefined, cli: Cli): Promise<CommandUnknownOpts> {
+  const program = new Command('modelport')
+    .description('Pack, inspect, validate, verify, convert and ship AI model packages')
+    .option('-V, --version', 'print the version')
+    .addHelpOption(new Option('-h, --help', 'show this help'))
+    .addHelpCommand(createHelpCommand())
+    .addHelpText('before', `${toExampleText(firstSteps)}\n`)
+    .addHelpText('after', '\nThe help of a command begins with examples: modelport help COMMAND');
+  settle(program, cli);
+  for (const entry of commands) program.addCommand(await createCommand(entry, called, program, cli));
+  for (const entry of hiddenCommands) program.addCommand(await createCommand(entry, called, program, cli), { hidden: true });
+  return program;
+}
+
+function createHelpCommand() {
+  const help = new Command('help').description('Show the help of a command').helpGroup('The program:');
+  help.argument('[command]');
+  return help;
+}
+
+/** Where help and mistakes go: nothing is printed twice, and nothing ends the process. */
+function settle(program: CommandUnknownOpts, { io }: Cli): void {
+  const style = styleFor(io.stdout, io.env);
+  const width = () => Math.min(style.width, 120);
+  program.exitOverride();
+  program.configureOutput({
+    writeOut: (text) => void io.stdout.write(text),
+    writeErr: (text) => void io.stderr.write(text),
+    outputError: () => {},
+    getOutHelpWidth: width,
+    getErrHelpWidth: width,
+    getOutHasColors: () => style.color.isColorSupported,
+    getErrHasColors: () => false,
+  });
+  program.configureHelp({
+    subcommandTerm: (command) => command.name(),
+    styleTitle: (title) => style.color.bold(title),
+    groupItems: (...items) => commonLast(Help.prototype.groupItems(...items)),
+  });
+}
+
+/** What belongs to this command only stands before what every command has. */
+function commonLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
+  const isCommon = ([heading]: [string, T[]]) => Number(heading.startsWith('Common'));
+  return new Map([...groups].sort((a, b) => isCommon(a) - isCommon(b)));
+}
+
+async function createCommand(entry: CommandEntry, called: string | undefined, program: CommandUnknownOpts, cli: Cli): Promise<CommandUnknownOpts> {
+  if (called !== 'all' && called !== entry.name) return new Command(entry.name).description(entry.summary).helpGroup(entry.group);
+  const command = createBaseCommand(entry.name, (bare) => bare.copyInheritedSettings(program));
+  const { examples, define } = await entry.load();
+  if (examples.length > 0) command.addHelpText('before', `${toExampleText(examples)}\n`);
+  define(command.description(entry.summary), cli);
+  return command.helpGroup(entry.group);
+}
+
+function toExampleText(examples: readonly Example[]): string {
+  return ['Examples:', ...examples.flatMap(([purpose, line]) => [`  # ${purpose}`, `  ${line}`])].join('\n');
+}

@@ -1,0 +1,27 @@
+import type { CopyResult } from '../../ops/index.js';
+import { renderFindings } from './findings.js';
+import type { Render } from './rendered.js';
+import { toFacts, toTable } from './table.js';
+import { plural } from './text.js';
+import { toTarget, toTotals } from './totals.js';
+
+export const renderCopy: Render<CopyResult> = (result, style) => {
+  const many = result.copied.length > 1;
+  const title = many ? `${plural(result.copied.length, 'package')} to ${result.path ?? 'the store'}` : `to ${style.color.bold(toTarget(result))}`;
+  const roots = result.copied.map(({ name, digest }) => [name ?? '<none>', digest]);
+  return {
+    out: [
+      `${style.color.green('Copied')} ${title}`,
+      ...(many ? toTable([{ title: '', shrinks: true }, { title: '' }], roots, style, '  ') : []),
+      ...toFacts(
+        [
+          ['digest', many ? undefined : result.digest],
+          ['bytes', toTotals(result.bytes)],
+        ],
+        style,
+      ),
+    ],
+    err: renderFindings(result.lost, style),
+    quiet: many ? result.copied.map(({ digest }) => digest) : [result.digest],
+  };
+};

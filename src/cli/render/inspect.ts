@@ -1,0 +1,108 @@
+import type { InspectResult, PartResult } from '../../ops/index.js';
+import type { Style } from '../terminal.js';
+import { renderFindings } from './findings.js';
+import { renderIo, renderRun, renderTensors } from './inspect-details.js';
+import { type Render, shown } from './rendered.js';
+import { type Column, toFacts, toTable } from './table.js';
+import { shorten, toCount, toShellWord, toShortDigest, toSize } from './text.js';
+import { toFormat } from './totals.js';
+
+/** What a person wants to know first stands first; lists that could fill the screen are folded. */
+export const renderInspect: Render<InspectResult> = (result, style) =>
+  shown([
+    ...renderTitle(result, style),
+    ...section('Weights', renderWeights(result, style), style),
+    ...section(`Files (${toCount(result.parts.length)}, ${toSize(sumOf(result.parts))})`, renderParts(result, style), style),
+    ...section('Inputs and outputs', renderIo(result.io, style), style),
+    ...section('Run', renderRun(result.run, style), style),
+    ...section('Mountable', renderMounts(result, style), style),
+    ...section(`Tensors (${toCount(result.tensors?.length ?? 0)})`, renderTensors(result.tensors ?? [], style), style),
+    ...section('Findings', renderFindings(result.findings, style, '  '), style),
+  ]);
+
+function section(title: string, lines: readonly string[], style: Style): readonly string[] {
+  return lines.length === 0 ? [] : ['', style.color.bold(title), ...lines];
+}
+
+function sumOf(parts: readonly PartResult[]): number {
+  return parts.reduce((sum, { size }) => sum + size, 0);
+}
+
+function renderTitle(result: InspectResult, style: Style): string[] {
+  const { identity } = result;
+  const name = [identity.title ?? identity.name ?? result.location, identity.version].filter(Boolean).join(' ');
+  const facts = toFacts(
+    [
+      ['location', result.from === undefined ? result.location : `${result.location} (${result.from})`],
+      ['digest', result.digest ?? undefined],
+      ['model hash', result.modelHash ?? undefined],
+      ['name', identity.title === undefined ? undefined : identity.name],
+      ['family', identity.family],
+      ['vendor', identity.vendor],
+      ['authors', identity.authors?.join(', ')],
+      ['licenses', identity.licenses?.join(', ')],
+      ['description', firstLine(identity.description, style)],
+      ['homepage', identity.homepage],
+      ['repository', identity.repository],
+      ['documentation', identity.documentation],
+      ['datasets', identity.datasets?.join(', ')],
+      ['revision', identity.revision],
+      ['created', identity.createdAt],
+      ['capabilities', toCapabilities(result.capabilities)],
+      ['encrypted', result.encrypted ? 'yes' : undefined],
+    ],
+    style,
+  );
+  return [`${style.color.bold(name)} ${style.color.dim(`· ${toFormat(result)}`)}`, ...facts];
+}
+
+const factWidth = 17;
+
+/** Long texts are for --json; line breaks arrive spelled out. */
+function firstLine(text: string | undefined, style: Style): string | undefined {
+  const line = text?.split('\\u{a}', 1)[0];
+  return line === undefined || style.width === Number.POSITIVE_INFINITY ? line : shorten(line, style.width - factWidth);
+}
+
+function toCapabilities(capabilities: object | undefined): string | undefined {
+  return Object.entries(capabilities ?? {})
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join('+') : String(value)}`)
+    .join(', ');
+}
+
+function renderWeights({ weights }: InspectResult, style: Style): string[] {
+  const { format, architecture, parameters, paramSize, precision, quantization, tensors } = weights;
+  const size = parameters === undefined ? paramSize : `${toCount(parameters)}${paramSize === undefined ? '' : ` (${paramSize})`}`;
+  return toFacts(
+    [
+      ['format', format],
+      ['architecture', architecture],
+      ['parameters', size],
+      ['precision', precision],
+      ['quantization', quantization],
+      ['tensors', tensors === undefined ? undefined : toCount(tensors)],
+    ],
+    style,
+  );
+}
+
+const mostParts = 30;
+
+function renderParts({ parts, location }: InspectResult, style: Style): string[] {
+  const columns: readonly Column[] = [
+    { title: 'ROLE' },
+    { title: 'SIZE', align: 'right' },
+    { title: 'DIGEST', paint: style.color.dim },
+    { title: 'PATH', shrinks: true },
+  ];
+  const rows = parts.slice(0, mostParts).map(({ role, size, digest, path }) => [role, toSize(size), toShortDigest(digest), path]);
+  const hidden = parts.length - rows.length;
+  const more = hidden === 0 ? [] : [`  … and ${toCount(hidden)} more, see \`modelport ls ${toShellWord(location)}\``];
+  return [...toTable(columns, rows, style, '  '), ...more];
+}
+
+function renderMounts({ mountable = [] }: InspectResult, style: Style): string[] {
+  const { green, yellow } = style.color;
+  const columns: readonly Column[] = [{ title: '' }, { title: '', paint: (text) => (text.trim() === 'yes' ? green(text) : yellow(text)) }, { title: '' }];
+  return toTable(columns, mountable.map(({ runtime, yes, reason }) => [runtime, yes ? 'yes' : 'no', reason]), style, '  ');
+}

@@ -1,0 +1,26 @@
+import type { ListResult } from '../../ops/index.js';
+import type { Render } from './rendered.js';
+import { type Column, toTable } from './table.js';
+import { toShortDigest, toSize } from './text.js';
+import { toFormat } from './totals.js';
+
+export const renderList: Render<ListResult> = ({ packages, next }, style) => {
+  const columns: readonly Column[] = [
+    { title: 'NAME', shrinks: true, paint: style.color.bold },
+    { title: 'FORMAT' },
+    { title: 'SIZE', align: 'right' },
+    { title: 'DIGEST', paint: style.color.dim },
+    { title: 'CREATED' },
+  ];
+  const rows = packages.map((row) => [row.name ?? '<none>', toFormat(row), toSize(row.size), toShortDigest(row.digest), toDay(row.createdAt)]);
+  return {
+    out: toTable(columns, rows, style),
+    err: [...(rows.length === 0 ? ['No packages here yet; `modelport pack DIR -t NAME` makes one'] : []), ...(next === null ? [] : [`There are more, after ${next}`])],
+    quiet: packages.map(({ name, digest }) => name ?? digest),
+  };
+};
+
+/** `2026-11-21 12:31`, as it was written down (UTC). */
+function toDay(createdAt: string | null): string {
+  return createdAt === null ? '-' : createdAt.slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,19 @@
+import type { FileResult, LsResult } from '../../ops/index.js';
+import { type Render, shown } from './rendered.js';
+import { type Column, toTable } from './table.js';
+import { toShortDigest, toSize } from './text.js';
+
+/** One path a line, as scripts want it. */
+export const renderPaths: Render<LsResult> = ({ files }) => shown(files.map(({ path }) => path));
+
+export const renderLongList: Render<LsResult> = ({ files }, style) => {
+  const columns: readonly Column[] = [
+    { title: 'MODE' },
+    { title: 'ROLE' },
+    { title: 'SIZE', align: 'right' },
+    { title: 'DIGEST', paint: style.color.dim },
+    { title: 'PATH', shrinks: true },
+  ];
+  const toRow = ({ mode, role, size, digest, path }: FileResult) => [mode ?? '-', role, toSize(size), toShortDigest(digest), path];
+  return shown(toTable(columns, files.map(toRow), style));
+};
