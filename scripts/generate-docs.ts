@@ -3,6 +3,7 @@
  * A new page is a module with `file` and `generate`, and a line in the list.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import * as cliDocs from './generate-cli-docs.js';
 import * as errorCodes from './generate-error-codes.js';
 
 interface GeneratedPage {
@@ -11,7 +12,7 @@ interface GeneratedPage {
   readonly generate: () => string | Promise<string>;
 }
 
-const pages: readonly GeneratedPage[] = [errorCodes];
+const pages: readonly GeneratedPage[] = [cliDocs, errorCodes];
 
 const check = process.argv.includes('--check');
 for (const { file, generate } of pages) {

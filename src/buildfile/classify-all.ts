@@ -58,7 +58,8 @@ export function classifyAll(files: readonly ClassifiableFile[], rules: FileRules
     if (exact !== undefined) findings.push(...judgeRoles(file.path, exact, context));
     const isExternal = context.externalData?.has(file.path) === true;
     if (rule !== undefined) packed.push({ path: file.path, role: rule.role, guessed: false });
-    else if (!rules.onlyNamed) packed.push({ path: file.path, role: isExternal ? 'weights' : classify(file.path, file.size, file.mode).role, guessed: true });
+    else if (!rules.onlyNamed)
+      packed.push({ path: file.path, role: isExternal ? 'weights' : classify(file.path, file.size, file.mode).role, guessed: true });
     else if (isExternal) findings.push(leftOut(file.path));
   }
   return { files: packed, findings: [...findings, ...judgeUnused(all, files, rules, context)] };
@@ -83,25 +84,50 @@ function findPattern(rules: readonly Rule[], path: string, isIgnored: boolean): 
 function judgeRoles(path: string, rules: readonly Rule[], context: ClassifyContext): Finding[] {
   const [first, second] = [rules[0], rules.find((rule) => rule.role !== rules[0]?.role)];
   if (first === undefined || second === undefined) return [];
-  return [error('buildfile/named-twice', `Cannot use "${path}" as ${second.role}: it is named as ${first.role} already`, context.findGlobPlace?.(second.glob.pattern))];
+  return [
+    error(
+      'buildfile/named-twice',
+      `Cannot use "${path}" as ${second.role}: it is named as ${first.role} already`,
+      context.findGlobPlace?.(second.glob.pattern),
+    ),
+  ];
 }
 
 function leftOut(path: string): Finding {
-  return error('buildfile/external-data', `Cannot leave out "${path}": a weight file keeps its tensors in it, and the build file does not name it`, path);
+  return error(
+    'buildfile/external-data',
+    `Cannot leave out "${path}": a weight file keeps its tensors in it, and the build file does not name it`,
+    path,
+  );
 }
 
 function judgeUnused(all: readonly Rule[], files: readonly ClassifiableFile[], rules: FileRules, context: ClassifyContext): Finding[] {
   return all
     .filter((rule) => !rule.used)
-    .map(({ role, glob }) => error('buildfile/no-match', `Cannot find a file for "${glob.pattern}" (${role}): nothing in the folder matches`, context.findGlobPlace?.(glob.pattern), explainUnused(glob, files, rules)));
+    .map(({ role, glob }) =>
+      error(
+        'buildfile/no-match',
+        `Cannot find a file for "${glob.pattern}" (${role}): nothing in the folder matches`,
+        context.findGlobPlace?.(glob.pattern),
+        explainUnused(glob, files, rules),
+      ),
+    );
 }
 
 function explainUnused(glob: Glob, files: readonly ClassifiableFile[], rules: FileRules): string | undefined {
   const hidden = files.find((file) => glob.matches(file.path));
   if (hidden !== undefined) {
-    return compileGlobs(rules.ignore)(hidden.path) ? `[files].ignore takes out "${hidden.path}"` : `"${hidden.path}" is left out unless it is named exactly`;
+    return compileGlobs(rules.ignore)(hidden.path)
+      ? `[files].ignore takes out "${hidden.path}"`
+      : `"${hidden.path}" is left out unless it is named exactly`;
   }
-  const nearest = glob.literal === undefined ? undefined : findNearest(glob.literal, files.slice(0, mostCandidates).map((file) => file.path));
+  const nearest =
+    glob.literal === undefined
+      ? undefined
+      : findNearest(
+          glob.literal,
+          files.slice(0, mostCandidates).map((file) => file.path),
+        );
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
 }
 
@@ -118,6 +144,10 @@ function error(code: string, message: string, where: string | undefined, hint?: 
 export function toFolderIgnore(rules: FileRules): (path: string, isDirectory: boolean) => boolean {
   const literals = toRules(rules).flatMap((rule) => rule.glob.literal ?? []);
   const ignore = rules.ignore.map(compileGlob);
-  const isNamed = (folder: string): boolean => literals.some((literal) => folder === literal || literal.startsWith(`${folder}/`) || (folder.startsWith(`${literal}/`) && !isIgnoredBelow(literal, folder)));
-  return (path, isDirectory) => isDirectory && (ignore.some((glob) => glob.literal !== undefined && glob.matches(path)) || (isIgnoredByDefault(path) && !isNamed(path)));
+  const isNamed = (folder: string): boolean =>
+    literals.some(
+      (literal) => folder === literal || literal.startsWith(`${folder}/`) || (folder.startsWith(`${literal}/`) && !isIgnoredBelow(literal, folder)),
+    );
+  return (path, isDirectory) =>
+    isDirectory && (ignore.some((glob) => glob.literal !== undefined && glob.matches(path)) || (isIgnoredByDefault(path) && !isNamed(path)));
 }

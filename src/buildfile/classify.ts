@@ -14,10 +14,22 @@ const bigBinBytes = 1024 * 1024;
 /** Files that only a framework's own name tells apart; the first that matches decides. */
 const byName: readonly (readonly [Role, RegExp])[] = [
   ['config', /\.index\.json$/],
-  ['environment', /^(?:(?:.*[-_.])?requirements.*\.txt|(?:environment|conda|conda_env|python_env)\.ya?ml|pyproject\.toml|setup\.(?:py|cfg)|pipfile|(?:docker|container)file(?:\..*)?|.*\.dockerfile|.*\.lock|package(?:-lock)?\.json|pnpm-lock\.yaml|packages\.txt|apt\.txt|runtime\.txt)$/],
-  ['doc', /^(?:readme|licen[cs]e|copying|notice|citation|authors|changelog|model[-_]?card|use_policy|security|contributing|code_of_conduct)(?:[-_.].*)?$/],
-  ['tokenizer', /^(?:tokenizer.*\.(?:json|model|bin)|.*\.tiktoken|vocab(?:ulary)?(?:[-_.].*)?|.*[-_.]vocab(?:\..*)?|merges(?:[-_].*)?\.txt|special_tokens_map\.json|added_tokens\.json|tekken\.json|spiece\.model|source\.spm|target\.spm|.*sentencepiece.*|sentence\.bpe.*|bpe\.codes|.*\.bpe|.*tokenizer\.model.*)$/],
-  ['config', /^(?:chat_template(?:\..*)?|modules\.json|params\.json|labels?\.txt|classes\.txt|mlmodel|input_example\.json|.*config.*\.(?:json|ya?ml|toml|ini))$/],
+  [
+    'environment',
+    /^(?:(?:.*[-_.])?requirements.*\.txt|(?:environment|conda|conda_env|python_env)\.ya?ml|pyproject\.toml|setup\.(?:py|cfg)|pipfile|(?:docker|container)file(?:\..*)?|.*\.dockerfile|.*\.lock|package(?:-lock)?\.json|pnpm-lock\.yaml|packages\.txt|apt\.txt|runtime\.txt)$/,
+  ],
+  [
+    'doc',
+    /^(?:readme|licen[cs]e|copying|notice|citation|authors|changelog|model[-_]?card|use_policy|security|contributing|code_of_conduct)(?:[-_.].*)?$/,
+  ],
+  [
+    'tokenizer',
+    /^(?:tokenizer.*\.(?:json|model|bin)|.*\.tiktoken|vocab(?:ulary)?(?:[-_.].*)?|.*[-_.]vocab(?:\..*)?|merges(?:[-_].*)?\.txt|special_tokens_map\.json|added_tokens\.json|tekken\.json|spiece\.model|source\.spm|target\.spm|.*sentencepiece.*|sentence\.bpe.*|bpe\.codes|.*\.bpe|.*tokenizer\.model.*)$/,
+  ],
+  [
+    'config',
+    /^(?:chat_template(?:\..*)?|modules\.json|params\.json|labels?\.txt|classes\.txt|mlmodel|input_example\.json|.*config.*\.(?:json|ya?ml|toml|ini))$/,
+  ],
   ['test', /^(?:self[-_]?tests?|samples?|sample[-_](?:in|out|expected).*|test[-_](?:in|out|data|case|sample|vector|expected).*)(?:\..*)?$/],
   ['weights', /^(?:saved_model\.pb|variables\.(?:index|data.*)|.*\.data-\d{5}-of-\d{5}|openvino_(?:.*_)?model\.xml)$/],
 ];

@@ -33,7 +33,12 @@ export function findBuildfile(names: Iterable<string>, explicit?: string): Found
   if (explicit !== undefined) return { path: explicit, findings: [] };
   const present = new Set(names);
   const [first, ...others] = [...kindByName.keys()].filter((name) => present.has(name));
-  const findings = others.map((name): Finding => ({ level: 'note', code: 'buildfile/passed-over', message: `${name} is not read, because there is a ${first ?? ''}`, where: name }));
+  const findings = others.map((name): Finding => ({
+    level: 'note',
+    code: 'buildfile/passed-over',
+    message: `${name} is not read, because there is a ${first ?? ''}`,
+    where: name,
+  }));
   return { path: first, findings };
 }
 
@@ -47,7 +52,7 @@ export interface Buildfile extends ParsedBuildfile {
  */
 export async function readBuildfile(path: string, limits: Limits): Promise<Buildfile> {
   const kind = toKind(path);
-  const text = readPersonText(path, limits);
+  const text = await readPersonText(path, limits);
   switch (kind) {
     case 'modelport.toml':
       return { kind, ...parseModelportToml(text, path, limits) };
@@ -63,5 +68,9 @@ function toKind(path: string): BuildfileKind {
   if (name.endsWith('.toml')) return 'modelport.toml';
   if (name.includes('modelfile')) return 'Modelfile';
   if (name.includes('kitfile')) return 'Kitfile';
-  throw createError('buildfile/invalid', { message: `Cannot tell what kind of build file "${path}" is`, hint: 'Name it *.toml, Modelfile or Kitfile', where: path });
+  throw createError('buildfile/invalid', {
+    message: `Cannot tell what kind of build file "${path}" is`,
+    hint: 'Name it *.toml, Modelfile or Kitfile',
+    where: path,
+  });
 }

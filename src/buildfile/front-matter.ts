@@ -48,7 +48,10 @@ export const readmeBytes = 256 * 1024;
  * paragraph. Never throws for what is in the text.
  */
 export async function parseReadme(text: string, file: string, limits: Limits): Promise<Hints> {
-  const start = text.slice(0, readmeBytes).replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+  const start = text
+    .slice(0, readmeBytes)
+    .replace(/^\ufeff/, '')
+    .replaceAll('\r\n', '\n');
   const front = /^---[ \t]*\n([^]*?)\n---[ \t]*(?:\n|$)/.exec(start);
   const body = start.slice(front?.[0].length ?? 0).slice(0, mostBody);
   const { card, findings } = await readFrontMatter(front?.[1], file, limits);
@@ -78,7 +81,7 @@ async function readFrontMatter(yaml: string | undefined, file: string, limits: L
     const { value } = await parseYaml(`\n${yaml}`, file, limits);
     return { card: isJsonObject(value) ? value : {}, findings: [] };
   } catch (cause) {
-    return { card: {}, findings: [unreadable(`the front matter of ${file}`, cause)] };
+    return { card: {}, findings: [unreadable(file, cause, `The front matter of ${file}`)] };
   }
 }
 
@@ -90,7 +93,9 @@ function findLicenses(card: JsonObject): readonly string[] | undefined {
 
 /** `en`, but also `en-US` and `zho`; what has no two-letter form is left out. */
 function findLanguages(card: JsonObject): readonly string[] | undefined {
-  const languages = (toTexts(card['language']) ?? []).map((language) => language.toLowerCase().split(/[-_]/)[0] ?? '').filter((language) => /^[a-z]{2}$/.test(language));
+  const languages = (toTexts(card['language']) ?? [])
+    .map((language) => language.toLowerCase().split(/[-_]/)[0] ?? '')
+    .filter((language) => /^[a-z]{2}$/.test(language));
   return languages.length === 0 ? undefined : [...new Set(languages)];
 }
 

@@ -73,10 +73,10 @@ describe('compileGlob', () => {
 
   it('agrees with a regular expression', () => {
     const pattern = fc.array(fc.constantFrom('a', 'b', '*', '?', '[ab]', '[!a]', '/'), { minLength: 1, maxLength: 7 }).map((parts) => parts.join(''));
-    const path = fc.stringMatching(/^[abc]{0,4}(\/[abc]{1,3})?$/);
+    const path = fc.stringMatching(/^[abc]{1,4}(\/[abc]{1,3})?$/);
     fc.assert(
       fc.property(pattern, path, (glob, candidate) => {
-        fc.pre(findGlobProblem(glob) === undefined && /[*?[]/.test(glob) && !glob.endsWith('/'));
+        fc.pre(findGlobProblem(glob) === undefined && /[*?[]/.test(glob) && !/\*\*|\/$/.test(glob));
         const regular = new RegExp(`^${glob.replaceAll('*', '[^/]*').replaceAll('?', '[^/]').replaceAll('[!', '[^/')}$`);
         expect(compileGlob(glob).matches(candidate)).toBe(regular.test(candidate));
       }),

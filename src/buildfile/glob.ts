@@ -22,7 +22,11 @@ type Component = Many | ((name: string) => boolean);
  */
 export function compileGlob(pattern: string): Glob {
   const problem = findGlobProblem(pattern);
-  if (problem !== undefined) throw createError('buildfile/bad-glob', { message: `Cannot use the pattern "${pattern}": ${problem}`, hint: 'Patterns know *, ?, [a-z] and ** between slashes' });
+  if (problem !== undefined)
+    throw createError('buildfile/bad-glob', {
+      message: `Cannot use the pattern "${pattern}": ${problem}`,
+      hint: 'Patterns know *, ?, [a-z] and ** between slashes',
+    });
   const names = toComponents(pattern);
   const literal = names.some(isWild) ? undefined : names.map(unescape).join('/');
   if (literal !== undefined) return { pattern, literal, matches: (path) => path === literal || literal === '' || path.startsWith(`${literal}/`) };
@@ -63,7 +67,10 @@ export function fromGoGlob(pattern: string): string {
 }
 
 function toComponents(pattern: string): string[] {
-  const names = pattern.replace(/^(?:\.\/+)+/, '').replace(/\/+$/, '').split('/');
+  const names = pattern
+    .replace(/^(?:\.\/+)+/, '')
+    .replace(/\/+$/, '')
+    .split('/');
   return names.length === 1 && (names[0] === '.' || (names[0] === '' && pattern !== '')) ? [] : names;
 }
 
@@ -142,7 +149,11 @@ function matchesCharacter(token: Exclude<NameToken, Many>, character: string): b
  * The one algorithm for `*` in a name and `**` in a path: after a wildcard the earliest match of what follows is as good as any
  * later one, so only the last wildcard is ever tried again.
  */
-function matchSequence<One, Item>(pattern: readonly (One | Many)[], items: readonly Item[], matches: (one: Exclude<One, Many>, item: Item) => boolean): boolean {
+function matchSequence<One, Item>(
+  pattern: readonly (One | Many)[],
+  items: readonly Item[],
+  matches: (one: Exclude<One, Many>, item: Item) => boolean,
+): boolean {
   let at = 0;
   let position = 0;
   let resumeAt = -1;

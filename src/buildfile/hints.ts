@@ -29,6 +29,11 @@ export function toTexts(value: unknown): readonly string[] | undefined {
   return texts.length === 0 ? undefined : texts;
 }
 
-export function unreadable(file: string, cause: unknown): Finding {
-  return { level: 'warning', code: 'buildfile/unreadable', message: `${file} is not used: ${cause instanceof Error ? cause.message : String(cause)}`, where: file };
+export function unreadable(file: string, cause: unknown, what = file): Finding {
+  return {
+    level: 'warning',
+    code: 'buildfile/unreadable',
+    message: `${what} is not used: ${cause instanceof Error ? cause.message : String(cause)}`,
+    where: file,
+  };
 }

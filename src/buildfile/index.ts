@@ -2,7 +2,14 @@
  * buildfile: what a person wrote (or did not write) about a folder: modelport.toml, Modelfile, Kitfile, README front matter, licence
  * text, file names → core's Description and roles. Never opens a weight file: what the headers say is combined with this in ops.
  */
-export { type ClassifiableFile, type Classification, type ClassifiedFile, classifyAll, type ClassifyContext, toFolderIgnore } from './classify-all.js';
+export {
+  type ClassifiableFile,
+  type Classification,
+  type ClassifiedFile,
+  classifyAll,
+  type ClassifyContext,
+  toFolderIgnore,
+} from './classify-all.js';
 export { classify, type Guess, weightsFloorBytes } from './classify.js';
 export { isIgnoredByDefault } from './default-ignores.js';
 export { type Buildfile, type BuildfileKind, findBuildfile, type FoundBuildfile, readBuildfile } from './find-buildfile.js';

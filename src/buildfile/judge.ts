@@ -1,15 +1,23 @@
 import * as v from 'valibot';
-import { createError, type Finding, type ToolkitError } from '../core/index.js';
+import { createError, type Finding, isJsonObject, type ToolkitError } from '../core/index.js';
 import type { KeyPath } from './locate-toml.js';
 import type { Located } from './located.js';
 import { suggest } from './nearest.js';
+
+/** For valibot a list is an object too. */
+export const anyTable = v.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'a table');
 
 /**
  * A table with exactly these keys. Every issue message in this room is written to follow "expected "; that of an unknown key is the list
  * of the known ones.
  */
 export function table<const Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.objectWithRest(entries, v.never(Object.keys(entries).join(' ')), 'a table');
+  return v.pipe(anyTable, v.objectWithRest(entries, v.never(Object.keys(entries).join(' ')), 'a table'));
+}
+
+/** A table with any keys, all of one kind. */
+export function tableOf<const Item extends v.GenericSchema>(item: Item, what: string) {
+  return v.pipe(anyTable, v.record(v.string(), item, what));
 }
 
 export const text = v.string('text in quotes');
@@ -44,7 +52,8 @@ function toFinding(issue: v.BaseIssue<unknown>, document: Located): Finding {
   const where = document.locate(path);
   const last = path.at(-1);
   if (issue.type === 'never') return unknownKey(path, issue.message.split(' '), where);
-  if (issue.input === undefined && typeof last === 'string') return invalid(`Cannot use ${showPath(path.slice(0, -1))}: the key "${last}" is missing`, where);
+  if (issue.input === undefined && typeof last === 'string')
+    return invalid(`Cannot use ${showPath(path.slice(0, -1))}: the key "${last}" is missing`, where);
   return invalid(`Cannot use ${showPath(path)} = ${show(issue.input)}: expected ${issue.message}`, where);
 }
 
@@ -66,7 +75,7 @@ export function showPath(path: KeyPath): string {
 
 /** A value as a person wrote it, cut short. */
 function show(value: unknown): string {
-  const shown = JSON.stringify(value);
+  const shown = value === undefined ? 'nothing' : JSON.stringify(value);
   return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
 }
 
@@ -75,7 +84,12 @@ export function toInvalidError(file: string, findings: readonly Finding[]): Tool
   const inOrder = findings.toSorted((one, other) => toPosition(one) - toPosition(other));
   const first = inOrder[0];
   const others = inOrder.length > 1 ? ` (and ${inOrder.length - 1} more)` : '';
-  return createError('buildfile/invalid', { message: `${first?.message ?? `Cannot use "${file}"`}${others}`, hint: first?.hint, where: first?.where ?? file, findings: inOrder });
+  return createError('buildfile/invalid', {
+    message: `${first?.message ?? `Cannot use "${file}"`}${others}`,
+    hint: first?.hint,
+    where: first?.where ?? file,
+    findings: inOrder,
+  });
 }
 
 function toPosition(finding: Finding): number {

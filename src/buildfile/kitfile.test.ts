@@ -53,7 +53,13 @@ describe('parseKitfile', () => {
       weights: { format: 'gguf' },
       run: { runtime: 'llama.cpp' },
       files: {
-        byRole: { code: ['src/'], dataset: ['data/train.csv'], doc: ['README.md'], other: ['prompt.txt'], weights: ['lora \\[1\\].gguf', './model.gguf'] },
+        byRole: {
+          code: ['src/'],
+          dataset: ['data/train.csv'],
+          doc: ['README.md'],
+          other: ['prompt.txt'],
+          weights: ['lora \\[1\\].gguf', './model.gguf'],
+        },
         onlyNamed: true,
       },
     });
@@ -85,8 +91,8 @@ describe('parseKitfile', () => {
     expect((await parse('docs:\n- path: a.md\n- path: b.md')).findGlobPlace('b.md')).toBe('Kitfile:3:3');
   });
 
-  it('is empty for an empty mapping', async () => {
-    expect((await parse('{}')).description.files.byRole).toEqual({});
+  it.each(['', '# nothing', '{}'])('is empty for %j', async (text) => {
+    expect((await parse(text)).description.files.byRole).toEqual({});
   });
 
   it.each([
@@ -114,7 +120,12 @@ describe('parseKitfile', () => {
   it.each([
     ['deep brackets', `a: ${'['.repeat(100_000)}`],
     ['deep maps', Array.from({ length: 70 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
-    ['an alias bomb', `a: &a [x, x, x, x, x, x, x, x]\n${[...'bcdefgh'].map((key, index) => `${key}: &${key} [${`*${'abcdefgh'.charAt(index)}, `.repeat(8)}]`).join('\n')}`],
+    [
+      'an alias bomb',
+      `a: &a [x, x, x, x, x, x, x, x]\n${Array.from('bcdefgh')
+        .map((key, index) => `${key}: &${key} [${`*${'abcdefgh'.charAt(index)}, `.repeat(8)}]`)
+        .join('\n')}`,
+    ],
     ['an alias of itself', 'a: &a [*a]'],
     ['a merge key', 'base: &b {path: x}\ndocs: [{<<: *b}]'],
   ])('refuses %s', async (_, text) => {

@@ -15,7 +15,15 @@ const pathText = v.string('a path');
 
 const kitfile = table({
   manifestVersion: optional(loose),
-  package: optional(table({ name: optional(loose), version: optional(loose), description: optional(loose), license: optional(loose), authors: optional(listOf(loose)) })),
+  package: optional(
+    table({
+      name: optional(loose),
+      version: optional(loose),
+      description: optional(loose),
+      license: optional(loose),
+      authors: optional(listOf(loose)),
+    }),
+  ),
   model: optional(
     table({
       name: optional(loose),
@@ -61,8 +69,9 @@ interface NamedPath {
  * KitOps' Kitfile → description. Only what it names is packed; a folder (`.` or `data/`) means everything below it. A base kit in
  * `model.path` is not followed, and what has no neutral place is left out: a finding each. Throws `buildfile/syntax` or `buildfile/invalid`.
  */
-export async function parseKitfile(content: string, file: string, limits: Limits): Promise<ParsedBuildfile> {
-  const document = await parseYaml(content, file, limits);
+export async function parseKitfile(text: string, file: string, limits: Limits): Promise<ParsedBuildfile> {
+  const content = await parseYaml(text, file, limits);
+  const document: Located = { ...content, value: content.value ?? {} };
   const { output, findings } = judge(kitfile, document);
   if (findings.length > 0) throw toInvalidError(file, findings);
   const named = listPaths(output).filter((one) => !isBaseKit(one));
@@ -144,7 +153,15 @@ function toDescription(kit: Kitfile, named: readonly NamedPath[], toGlob: (one: 
 function noteBaseKit(kit: Kitfile, document: Located): Finding[] {
   const base = kit.model?.path;
   if (base === undefined || !isBaseKit({ role: 'weights', path: base, at: ['model', 'path'] })) return [];
-  return [{ level: 'warning', code: 'buildfile/base-kit', message: `model.path names the ModelKit "${base}": base kits are not followed, so its files are not packed`, where: document.locate(['model', 'path']), hint: 'Unpack the base kit into this folder and name its files' }];
+  return [
+    {
+      level: 'warning',
+      code: 'buildfile/base-kit',
+      message: `model.path names the ModelKit "${base}": base kits are not followed, so its files are not packed`,
+      where: document.locate(['model', 'path']),
+      hint: 'Unpack the base kit into this folder and name its files',
+    },
+  ];
 }
 
 /** Everything that was written and that no field of the description can hold. */
@@ -161,5 +178,10 @@ function noteLosses(kit: Kitfile, document: Located): Finding[] {
   };
   loseItems(kit.model?.parts, ['model', 'parts']);
   for (const section of ['code', 'datasets', 'docs', 'prompts', 'mcpServers'] as const) loseItems(kit[section], [section]);
-  return lost.map((at) => ({ level: 'note', code: 'buildfile/no-place', message: `${at.join('.')} has no place in a package and is left out`, where: document.locate(at) }));
+  return lost.map((at) => ({
+    level: 'note',
+    code: 'buildfile/no-place',
+    message: `${at.join('.')} has no place in a package and is left out`,
+    where: document.locate(at),
+  }));
 }

@@ -28,7 +28,11 @@ const phrases: readonly (readonly [id: string, ...phrases: string[]])[] = [
   ['LicenseRef-openrail-m', 'openrail', 'use-based restrictions'],
   ['BSD-3-Clause', 'redistribution and use in source and binary forms', 'neither the name of'],
   ['BSD-2-Clause', 'redistribution and use in source and binary forms', 'redistributions in binary form must reproduce'],
-  ['MIT', 'permission is hereby granted, free of charge, to any person obtaining a copy', 'the above copyright notice and this permission notice shall be included'],
+  [
+    'MIT',
+    'permission is hereby granted, free of charge, to any person obtaining a copy',
+    'the above copyright notice and this permission notice shall be included',
+  ],
   ['ISC', 'permission to use, copy, modify, and/or distribute this software for any purpose with or without fee'],
 ];
 

@@ -40,7 +40,13 @@ DOC README.md
       identity: { name: 'tiny-demo', family: 'llama3' },
       weights: { architecture: 'transformer', format: 'safetensors', paramSize: '0.6B', precision: 'bfloat16', quantization: 'awq' },
       files: {
-        byRole: { config: ['config.json', 'generation_config.json'], weights: ['*.safetensors'], code: ['src/*.py'], dataset: ['data/train.csv'], doc: ['README.md'] },
+        byRole: {
+          config: ['config.json', 'generation_config.json'],
+          weights: ['*.safetensors'],
+          code: ['src/*.py'],
+          dataset: ['data/train.csv'],
+          doc: ['README.md'],
+        },
         ignore: [],
         onlyNamed: true,
       },
@@ -111,8 +117,34 @@ DOC README.md
   });
 
   it('reads or refuses anything, and never otherwise', () => {
-    const word = fc.constantFrom('MODEL', 'name', 'DOC', 'PARAMSIZE', '#', 'X', '"', "'", '\\', ' ', '\t', '\n', '\r', '*', '[', ']', '..', '/', 'a', '\0', '😀', '\ud800');
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.array(word, { maxLength: 30 }).map((parts) => parts.join('')));
+    const word = fc.constantFrom(
+      'MODEL',
+      'name',
+      'DOC',
+      'PARAMSIZE',
+      '#',
+      'X',
+      '"',
+      "'",
+      '\\',
+      ' ',
+      '\t',
+      '\n',
+      '\r',
+      '*',
+      '[',
+      ']',
+      '..',
+      '/',
+      'a',
+      '\0',
+      '😀',
+      '\ud800',
+    );
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(word, { maxLength: 30 }).map((parts) => parts.join('')),
+    );
     fc.assert(
       fc.property(text, (modelfile) => {
         try {

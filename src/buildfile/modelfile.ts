@@ -57,8 +57,10 @@ function splitLine(line: string, where: string): Line | undefined {
 
 function assertWords(lines: readonly Line[]): void {
   const findings = lines.flatMap((line): Finding[] => {
-    if (!words.includes(line.word)) return [syntax(`Cannot use the word "${line.word.slice(0, 60)}": it is not known`, line.where, suggest(line.word, words))];
-    if (line.argument === '') return [syntax(`Cannot use ${line.word}: nothing follows it`, line.where, `Write ${line.word} and, after a blank, its value`)];
+    if (!words.includes(line.word))
+      return [syntax(`Cannot use the word "${line.word.slice(0, 60)}": it is not known`, line.where, suggest(line.word, words))];
+    if (line.argument === '')
+      return [syntax(`Cannot use ${line.word}: nothing follows it`, line.where, `Write ${line.word} and, after a blank, its value`)];
     return [];
   });
   const first = findings[0];
@@ -93,7 +95,8 @@ function toProperties(lines: readonly Line[], problems: Finding[]): ReadonlyMap<
     const value = unquote(line.argument, (escaped) => escaped);
     if (value === undefined) problems.push(invalid(`Cannot use ${word} ${line.argument}: a quote is not closed`, line.argumentWhere));
     else if (value === '') problems.push(invalid(`Cannot use ${word}: its value is empty`, line.argumentWhere));
-    else if (properties.has(word)) problems.push(invalid(`Cannot use ${word} "${value}": it is "${properties.get(word) ?? ''}" already, and ${word} may stand once`, line.where));
+    else if (properties.has(word))
+      problems.push(invalid(`Cannot use ${word} "${value}": it is "${properties.get(word) ?? ''}" already, and ${word} may stand once`, line.where));
     else properties.set(word, value);
   }
   return properties;
@@ -139,12 +142,25 @@ function toDescription(properties: ReadonlyMap<PropertyWord, string>, byRole: De
 }
 
 function toTabNote(line: Line): Finding {
-  return { level: 'note', code: 'buildfile/tab', message: `${line.word} is followed by a tab, which modctl does not take`, where: line.where, hint: 'Write a blank' };
+  return {
+    level: 'note',
+    code: 'buildfile/tab',
+    message: `${line.word} is followed by a tab, which modctl does not take`,
+    where: line.where,
+    hint: 'Write a blank',
+  };
 }
 
 function judgeParamSize(properties: ReadonlyMap<PropertyWord, string>, lines: readonly Line[]): Finding[] {
   const size = properties.get('PARAMSIZE');
   if (size === undefined || /^\d+(\.\d)?[KMBTQ]$/i.test(size)) return [];
   const where = lines.find((line) => line.word === 'PARAMSIZE')?.argumentWhere ?? '';
-  return [{ level: 'warning', code: 'buildfile/param-size', message: `PARAMSIZE is "${size}": expected a number with at most one decimal and K, M, B, T or Q, such as 0.6B`, where }];
+  return [
+    {
+      level: 'warning',
+      code: 'buildfile/param-size',
+      message: `PARAMSIZE is "${size}": expected a number with at most one decimal and K, M, B, T or Q, such as 0.6B`,
+      where,
+    },
+  ];
 }

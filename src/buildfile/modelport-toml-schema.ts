@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type DtypeName, dtypes, findDtype, roles } from '../core/index.js';
+import { type DtypeName, dtypes, findDtype, isJsonObject, roles } from '../core/index.js';
 import { parseByteSize } from './byte-size.js';
 import { findGlobProblem } from './glob.js';
 import { parseInstant } from './instant.js';
-import { listOf, table, text } from './judge.js';
+import { anyTable, listOf, table, tableOf, text } from './judge.js';
 import { findNearest } from './nearest.js';
 import { findPathProblem } from './person-path.js';
 
@@ -13,7 +13,6 @@ const texts = listOf(text);
 const name = v.pipe(text, v.nonEmpty('text that is not empty'));
 const count = v.pipe(v.number('a whole number'), v.safeInteger('a whole number'), v.minValue(0, 'a number that is not negative'));
 const measure = v.pipe(v.number('a number'), v.finite('a finite number'), v.minValue(0, 'a number that is not negative'));
-const anyTable = v.record(v.string(), v.unknown(), 'a table');
 
 const bytesExpected = 'bytes as a whole number, or text such as "4Gi" or "512Mi"';
 
@@ -64,21 +63,27 @@ const tensor = table({ name, dtype: optional(dtype), shape: optional(shape), des
 
 /** valibot asks for the reason before it knows the value; so the reason is looked up again from the issue. */
 const judgedBy = (findProblem: (value: string) => string | undefined, what: string) =>
-  v.pipe(text, v.check((value) => findProblem(value) === undefined, (issue) => `${what}, but ${findProblem(issue.input) ?? ''}`));
+  v.pipe(
+    text,
+    v.check(
+      (value) => findProblem(value) === undefined,
+      (issue) => `${what}, but ${findProblem(issue.input) ?? ''}`,
+    ),
+  );
 const path = judgedBy(findPathProblem, 'the path of a file in this folder');
 const globs = listOf(judgedBy(findGlobProblem, 'a file pattern'));
-const files = v.record(text, path, 'a table of tensor name = "file"');
+const files = tableOf(path, 'a table of tensor name = "file"');
 
 const compression = v.picklist(['raw', 'tar', 'tar+gzip', 'tar+zstd'], '"raw", "tar", "tar+gzip" or "tar+zstd"');
 const compressionByRole = Object.fromEntries(roles.map((role) => [role, optional(compression)]));
 
 /** Only what the command contract promises is judged here; everything else of a format is for its own writer. */
-const modelpack = v.looseObject(
-  {
+const modelpack = v.pipe(
+  anyTable,
+  v.looseObject({
     vintage: optional(v.picklist(['cncf', 'cnai', 'draft-2024'], '"cncf", "cnai" or "draft-2024"')),
-    layers: optional(v.lazy((input) => (typeof input === 'object' && input !== null ? table(compressionByRole) : compression))),
-  },
-  'a table',
+    layers: optional(v.lazy((input) => (isJsonObject(input) ? table(compressionByRole) : compression))),
+  }),
 );
 
 /** modelport.toml. (command contract, 5) */
@@ -102,7 +107,13 @@ export const modelportToml = table({
     }),
   ),
   weights: optional(
-    table({ architecture: optional(text), format: optional(text), parameters: optional(parameters), precision: optional(text), quantization: optional(text) }),
+    table({
+      architecture: optional(text),
+      format: optional(text),
+      parameters: optional(parameters),
+      precision: optional(text),
+      quantization: optional(text),
+    }),
   ),
   capabilities: optional(
     table({
@@ -134,7 +145,14 @@ export const modelportToml = table({
   output: optional(v.array(tensor, 'tables, each under [[output]]')),
   self_test: optional(
     v.array(
-      table({ name: optional(text), description: optional(text), inputs: files, expected: optional(files), rtol: optional(measure), atol: optional(measure) }),
+      table({
+        name: optional(text),
+        description: optional(text),
+        inputs: files,
+        expected: optional(files),
+        rtol: optional(measure),
+        atol: optional(measure),
+      }),
       'tables, each under [[self_test]]',
     ),
   ),
@@ -152,10 +170,16 @@ export const modelportToml = table({
       command: optional(v.union([text, v.array(text)], 'text in quotes, or a list of it')),
       working_directory: optional(text),
       timeout: optional(measure),
-      environment: optional(v.record(text, text, 'a table of NAME = "value"')),
+      environment: optional(tableOf(text, 'a table of NAME = "value"')),
       options: optional(anyTable),
       resources: optional(
-        table({ cpu: optional(measure), gpu: optional(measure), memory: optional(byteSize), shared_memory: optional(byteSize), gpu_memory: optional(byteSize) }),
+        table({
+          cpu: optional(measure),
+          gpu: optional(measure),
+          memory: optional(byteSize),
+          shared_memory: optional(byteSize),
+          gpu_memory: optional(byteSize),
+        }),
       ),
     }),
   ),

@@ -20,7 +20,9 @@ export function writeModelportToml(description: Description): string {
     ...writeSelfTests(description.selfTests),
     ...writeExamples(description.examples),
     ...writeRun(description.run),
-    ...Object.entries(description.format).map(([id, values]) => writeTable(`format.${toKey(id)}`, `Only for the format ${id}.`, Object.entries(values))),
+    ...Object.entries(description.format).map(([id, values]) =>
+      writeTable(`format.${toKey(id)}`, `Only for the format ${id}.`, Object.entries(values)),
+    ),
   ];
   return sections.join('\n');
 }
@@ -70,11 +72,16 @@ function writeFiles({ files }: Description): string {
   const rows = Object.entries(files.byRole).map(([role, globs]): Row => [role === 'other' ? 'misc' : role, globs]);
   const examples: Row[] = rows.length === 0 ? [['weights', undefined, '["*.safetensors"]']] : [];
   const ignore: Row = ['ignore', files.ignore.length === 0 ? undefined : files.ignore, '["checkpoints/**"]'];
-  return writeTable('files', 'Which file is what; the first that matches wins. Files that are not named here are judged by their names.', [...rows, ...examples, ignore]);
+  return writeTable('files', 'Which file is what; the first that matches wins. Files that are not named here are judged by their names.', [
+    ...rows,
+    ...examples,
+    ignore,
+  ]);
 }
 
 function writeTensors(key: 'input' | 'output', comment: string, tensors: readonly TensorSpec[]): string[] {
-  if (tensors.length === 0) return [`# ${comment}\n# [[${key}]]\n# name = "${key === 'input' ? 'x' : 'y'}"\n# dtype = "float32"\n# shape = ["batch", 10]\n`];
+  if (tensors.length === 0)
+    return [`# ${comment}\n# [[${key}]]\n# name = "${key === 'input' ? 'x' : 'y'}"\n# dtype = "float32"\n# shape = ["batch", 10]\n`];
   return writeEach(key, comment, tensors, (tensor) => [
     ['name', tensor.name],
     ['dtype', tensor.dtype],
@@ -154,7 +161,11 @@ function writeRows(rows: readonly Row[]): string {
 function writeValue(value: unknown, isWhole: boolean): string {
   if (typeof value === 'string') return isWhole && value.includes('\n') ? writeLongText(value) : writeText(value);
   if (typeof value === 'number') return writeNumber(value);
-  if (Array.isArray(value)) return `[${value.filter((item) => item !== undefined && item !== null).map((item) => writeValue(item, false)).join(', ')}]`;
+  if (Array.isArray(value))
+    return `[${value
+      .filter((item) => item !== undefined && item !== null)
+      .map((item) => writeValue(item, false))
+      .join(', ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
   const pairs = Object.entries(value).filter(([, item]) => item !== undefined && item !== null);
   return pairs.length === 0 ? '{}' : `{ ${pairs.map(([key, item]) => `${toKey(key)} = ${writeValue(item, false)}`).join(', ')} }`;

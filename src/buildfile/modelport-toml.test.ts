@@ -98,7 +98,11 @@ links = { "a/b" = ["u"] }
 
   it('reads the file of the digits example', () => {
     const text = readFileSync(new URL('../../examples/digits/modelport.toml', import.meta.url), 'utf8');
-    expect(read(text)).toMatchObject({ identity: { name: 'digits' }, inputs: [{ name: 'pixels' }], outputs: [{ name: 'logits' }, { name: 'digit' }] });
+    expect(read(text)).toMatchObject({
+      identity: { name: 'digits' },
+      inputs: [{ name: 'pixels' }],
+      outputs: [{ name: 'logits' }, { name: 'digit' }],
+    });
   });
 
   it('places a syntax error', () => {
@@ -117,7 +121,10 @@ links = { "a/b" = ["u"] }
     ['[capabilities]\ninput_types = ["text", "smell"]', '2:24', 'text, image, audio', undefined],
     ['[capabilities]\nlanguages = ["eng"]', '2:14', 'two small letters', undefined],
     ['[weights]\nparameters = "lots"', '2:1', '0.6B', undefined],
-    ['[weights]\nparameters = -1', '2:1', 'whole number', undefined],
+    ['[weights]\nparameters = -1', '2:1', 'not negative', undefined],
+    ['[weights]\nparameters = 1.5', '2:1', 'whole number', undefined],
+    ['[[package]]', '1:3', 'package = [{}]: expected a table', undefined],
+    ['[run]\nenvironment = ["A"]', '2:1', 'expected a table', undefined],
     ['[files]\nweights = ["**.bin"]', '2:12', '** must stand alone', undefined],
     ['[files]\nweights = ["../x"]', '2:12', 'leads out', undefined],
     ['[[input]]\nname = "x"\ndtype = "flot32"', '3:1', '"float32"', undefined],
@@ -172,7 +179,8 @@ describe('writeModelportToml', () => {
   const key = name.filter((text) => !['constructor', 'prototype'].includes(text));
   const path = fc.stringMatching(/^[a-z]{1,8}\/[a-zA-Z0-9_ ]{1,8}\.npy$/);
   const instant = fc.constantFrom('2026-01-31T00:00:00Z', '1999-12-31T23:59:59.123456789+05:30');
-  const partial = <T>(model: { [Key in keyof T]: fc.Arbitrary<NonNullable<T[Key]>> }): fc.Arbitrary<T> => fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<T>;
+  const partial = <T>(model: { [Key in keyof T]: fc.Arbitrary<NonNullable<T[Key]>> }): fc.Arbitrary<T> =>
+    fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<T>;
   const size = fc.oneof(fc.nat(), fc.constantFrom('batch', 'Größe'), fc.constant(null));
   const tensor = fc.record(
     {
@@ -187,7 +195,14 @@ describe('writeModelportToml', () => {
   const tensors = fc.uniqueArray(tensor, { maxLength: 3, selector: (one) => one.name });
   const files = fc.dictionary(key, path, { maxKeys: 2 });
   const plain = fc.letrec((tie) => ({
-    value: fc.oneof(word, fc.boolean(), fc.integer(), fc.double({ noNaN: true }).map((one) => one + 0), fc.array(tie('value'), { maxLength: 2 }), fc.dictionary(key, tie('value'), { maxKeys: 2 })),
+    value: fc.oneof(
+      word,
+      fc.boolean(),
+      fc.integer(),
+      fc.double({ noNaN: true }).map((one) => one + 0),
+      fc.array(tie('value'), { maxLength: 2 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 2 }),
+    ),
   })).value;
   const glob = fc.constantFrom('*.bin', 'data/**', 'a[0-9]?', 'with blank "quoted"');
   const table = fc.dictionary(key, plain, { maxKeys: 3 });
@@ -239,19 +254,31 @@ describe('writeModelportToml', () => {
       workingDirectory: word,
       timeout: fc.double({ min: 0, max: 1e9, noNaN: true }),
       options: table,
-      resources: partial({ cpu: fc.constantFrom(1, 0.5), gpu: fc.nat(), memory: bytes, sharedMemory: bytes, gpuMemory: bytes }) as fc.Arbitrary<Record<string, unknown>>,
+      resources: partial({ cpu: fc.constantFrom(1, 0.5), gpu: fc.nat(), memory: bytes, sharedMemory: bytes, gpuMemory: bytes }) as fc.Arbitrary<
+        Record<string, unknown>
+      >,
     }),
     format: partial<Record<string, Record<string, unknown>>>({ mlarchive: table, carton: table, map: table }),
   });
   const tests = fc.record({
-    selfTests: fc.array(fc.record({ name: word, description: word, inputs: files, expected: files, rtol: fc.constantFrom(0, 1e-5), atol: fc.constantFrom(1e-8) }, { requiredKeys: ['inputs'] }), { maxLength: 2 }),
-    examples: fc.array(fc.record({ name: word, description: word, inputs: files, sampleOut: files }, { requiredKeys: ['inputs', 'sampleOut'] }), { maxLength: 2 }),
+    selfTests: fc.array(
+      fc.record(
+        { name: word, description: word, inputs: files, expected: files, rtol: fc.constantFrom(0, 1e-5), atol: fc.constantFrom(1e-8) },
+        { requiredKeys: ['inputs'] },
+      ),
+      { maxLength: 2 },
+    ),
+    examples: fc.array(fc.record({ name: word, description: word, inputs: files, sampleOut: files }, { requiredKeys: ['inputs', 'sampleOut'] }), {
+      maxLength: 2,
+    }),
   });
 
   it('writes what reads back as the same', () => {
     fc.assert(
       fc.property(description, tests, fc.boolean(), (base, { selfTests, examples }, withTensors) => {
-        const written: Description = withTensors ? { ...base, selfTests: [], examples: [] } : { ...base, inputs: [], outputs: [], selfTests, examples };
+        const written: Description = withTensors
+          ? { ...base, selfTests: [], examples: [] }
+          : { ...base, inputs: [], outputs: [], selfTests, examples };
         expect(read(writeModelportToml(written))).toEqual({ ...written, origin: 'm.toml' });
       }),
       { numRuns: 150 },

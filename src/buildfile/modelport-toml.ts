@@ -17,7 +17,11 @@ export function parseModelportToml(text: string, file: string, limits: Limits): 
   if (findings.length > 0) throw toInvalidError(file, findings);
   const contradictions = [...findRepeatedNames(output, document), ...findUnknownTensors(output, document)];
   if (contradictions.length > 0) throw toInvalidError(file, contradictions);
-  return { description: toDescription(output, file, writtenOrder(document)), findings: [], findGlobPlace: (glob) => findGlobPlace(glob, output, document) };
+  return {
+    description: toDescription(output, file, writtenOrder(document)),
+    findings: [],
+    findGlobPlace: (glob) => findGlobPlace(glob, output, document),
+  };
 }
 
 function toDescription(file: ModelportToml, origin: string, fileKeys: readonly string[]): Description {
@@ -42,7 +46,13 @@ function toWeights({ parameters, ...rest }: NonNullable<ModelportToml['weights']
   return typeof parameters === 'number' ? { ...rest, parameters } : { ...rest, paramSize: parameters };
 }
 
-function toCapabilities({ input_types, output_types, knowledge_cutoff, tool_usage, ...rest }: NonNullable<ModelportToml['capabilities']>): Description['capabilities'] {
+function toCapabilities({
+  input_types,
+  output_types,
+  knowledge_cutoff,
+  tool_usage,
+  ...rest
+}: NonNullable<ModelportToml['capabilities']>): Description['capabilities'] {
   return {
     ...rest,
     ...(input_types === undefined ? {} : { inputTypes: input_types }),
@@ -79,8 +89,16 @@ function toRun({ working_directory, resources, ...rest }: NonNullable<ModelportT
   };
 }
 
-function toResources({ shared_memory, gpu_memory, ...rest }: NonNullable<NonNullable<ModelportToml['run']>['resources']>): Readonly<Record<string, unknown>> {
-  return { ...rest, ...(shared_memory === undefined ? {} : { sharedMemory: shared_memory }), ...(gpu_memory === undefined ? {} : { gpuMemory: gpu_memory }) };
+function toResources({
+  shared_memory,
+  gpu_memory,
+  ...rest
+}: NonNullable<NonNullable<ModelportToml['run']>['resources']>): Readonly<Record<string, unknown>> {
+  return {
+    ...rest,
+    ...(shared_memory === undefined ? {} : { sharedMemory: shared_memory }),
+    ...(gpu_memory === undefined ? {} : { gpuMemory: gpu_memory }),
+  };
 }
 
 function writtenOrder(document: Located): readonly string[] {
@@ -99,7 +117,14 @@ function findRepeatedNames(file: ModelportToml, document: Located): Finding[] {
   return (['input', 'output'] as const).flatMap((side) => {
     const names = (file[side] ?? []).map((tensor) => tensor.name);
     return names.flatMap((name, index) =>
-      names.indexOf(name) === index ? [] : [invalid(`Cannot use ${showPath([side, index, 'name'])} = "${name}": another ${side} has this name`, document.locate([side, index, 'name']))],
+      names.indexOf(name) === index
+        ? []
+        : [
+            invalid(
+              `Cannot use ${showPath([side, index, 'name'])} = "${name}": another ${side} has this name`,
+              document.locate([side, index, 'name']),
+            ),
+          ],
     );
   });
 }

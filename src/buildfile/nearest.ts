@@ -21,7 +21,8 @@ function editDistance(from: string, to: string): number {
     for (let column = 1; column <= to.length; column++) {
       const replaced = (above[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
       let least = Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1);
-      if (from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1] && row > 1 && column > 1) least = Math.min(least, (before[column - 2] ?? 0) + 1);
+      if (from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1] && row > 1 && column > 1)
+        least = Math.min(least, (before[column - 2] ?? 0) + 1);
       line.push(least);
     }
     [before, above] = [above, line];

@@ -53,7 +53,15 @@ function toTensors(items: unknown): readonly TensorSpec[] {
     const name = toText(item['name']);
     if (name === undefined) return [];
     const dtype = findDtype('name', toText(item['dtype']) ?? '')?.name;
-    return [known<TensorSpec>({ name, dtype, shape: toShape(item['shape']), description: toText(item['description']), internalName: toText(item['internal_name']) })];
+    return [
+      known<TensorSpec>({
+        name,
+        dtype,
+        shape: toShape(item['shape']),
+        description: toText(item['description']),
+        internalName: toText(item['internal_name']),
+      }),
+    ];
   });
 }
 

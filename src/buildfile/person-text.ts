@@ -1,30 +1,26 @@
-import { statSync, readFileSync } from 'node:fs';
-import { toIoError } from '../bytes/index.js';
+import { collect, fromFile } from '../bytes/index.js';
 import { createError, type Limits } from '../core/index.js';
 
 /**
  * The text of a file that a person wrote. Throws `bytes/not-found`, `bytes/io`, `bytes/limit` beyond `limits.personFileBytes`, and
  * `buildfile/syntax` when it is not UTF-8 or begins with a byte-order mark.
  */
-export function readPersonText(path: string, limits: Limits): string {
-  const bytes = readSmallFile(path, limits);
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    assertPersonText(text, path, limits);
-    return text;
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    throw createError('buildfile/syntax', { message: `Cannot read "${path}": it is not UTF-8`, hint: 'Save it as UTF-8 without a byte-order mark', where: path, cause });
-  }
+export async function readPersonText(path: string, limits: Limits): Promise<string> {
+  const text = decode(await collect(fromFile(path), limits.personFileBytes, path), path);
+  assertPersonText(text, path, limits);
+  return text;
 }
 
-function readSmallFile(path: string, limits: Limits): Uint8Array {
+function decode(bytes: Uint8Array, path: string): string {
   try {
-    const { size } = statSync(path);
-    if (size > limits.personFileBytes) throw tooLarge(path, size, limits);
-    return readFileSync(path);
-  } catch (error) {
-    throw toIoError(error, 'read', path);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw createError('buildfile/syntax', {
+      message: `Cannot read "${path}": it is not UTF-8`,
+      hint: 'Save it as UTF-8 without a byte-order mark',
+      where: path,
+      cause,
+    });
   }
 }
 
@@ -32,9 +28,16 @@ function readSmallFile(path: string, limits: Limits): Uint8Array {
 export function assertPersonText(text: string, file: string, limits: Limits): void {
   if (text.length > limits.personFileBytes) throw tooLarge(file, text.length, limits);
   if (!text.startsWith('\ufeff')) return;
-  throw createError('buildfile/syntax', { message: `Cannot read "${file}": it begins with a byte-order mark`, hint: 'Save it as UTF-8 without a byte-order mark', where: `${file}:1:1` });
+  throw createError('buildfile/syntax', {
+    message: `Cannot read "${file}": it begins with a byte-order mark`,
+    hint: 'Save it as UTF-8 without a byte-order mark',
+    where: `${file}:1:1`,
+  });
 }
 
 function tooLarge(file: string, size: number, limits: Limits): Error {
-  return createError('bytes/limit', { message: `Cannot read "${file}": it is ${size} bytes long and at most ${limits.personFileBytes} are read`, where: file });
+  return createError('bytes/limit', {
+    message: `Cannot read "${file}": it is ${size} bytes long and at most ${limits.personFileBytes} are read`,
+    where: file,
+  });
 }

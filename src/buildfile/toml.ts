@@ -26,7 +26,11 @@ function parseOrExplain(text: string, file: string, limits: Limits): unknown {
     return parse(text, { maxDepth: limits.jsonDepth, unsafeKeyBehaviour: 'throw' });
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
-    const reason = cause.message.split('\n', 1)[0]?.replace(/^Invalid TOML document: /, '').replace(/\.+$/, '') ?? '';
+    const reason =
+      cause.message
+        .split('\n', 1)[0]
+        ?.replace(/^Invalid TOML document: /, '')
+        .replace(/\.+$/, '') ?? '';
     throw createError('buildfile/syntax', {
       message: `Cannot read "${file}" as TOML: ${reason} (line ${cause.line}, column ${cause.column})`,
       where: `${file}:${cause.line}:${cause.column}`,
@@ -39,7 +43,8 @@ function parseOrExplain(text: string, file: string, limits: Limits): unknown {
 function assertDepth(root: unknown, file: string, limit: number): void {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) throw createError('buildfile/syntax', { message: `Cannot read "${file}" as TOML: it is nested deeper than ${limit} levels`, where: file });
+    if (depth > limit)
+      throw createError('buildfile/syntax', { message: `Cannot read "${file}" as TOML: it is nested deeper than ${limit} levels`, where: file });
     level = level.flatMap((value): unknown[] => (isTableOrList(value) ? Object.values(value) : []));
   }
 }

@@ -30,7 +30,10 @@ export async function parseYaml(text: string, file: string, limits: Limits): Pro
   const yaml = await import('yaml');
   const refuse = (reason: string, offset: number): Error => {
     const place = lineAndColumn(text, offset);
-    return createError('buildfile/syntax', { message: `Cannot read "${file}" as YAML: ${reason} (line ${place.replace(':', ', column ')})`, where: `${file}:${place}` });
+    return createError('buildfile/syntax', {
+      message: `Cannot read "${file}" as YAML: ${reason} (line ${place.replace(':', ', column ')})`,
+      where: `${file}:${place}`,
+    });
   };
   const document = yaml.parseDocument(text, { schema: 'core', merge: false, uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
   const problem = document.errors[0] ?? document.warnings[0];

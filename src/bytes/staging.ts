@@ -242,12 +242,17 @@ function judgeTarget(target: string, overwrite: boolean): boolean {
   });
 }
 
-/** Undefined when nothing stands there. */
+/** Undefined when nothing stands there. A link to a folder counts as that folder. */
 function listTarget(target: string): string[] | undefined {
   try {
-    return lstatSync(target, { throwIfNoEntry: false }) === undefined ? undefined : readdirSync(target);
+    const stands = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
+    if (stands && statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) throw notAFolder(target);
+    return stands ? readdirSync(target) : undefined;
   } catch (error) {
-    if (!isSystemError(error, 'ENOTDIR') && !isSystemError(error, 'ENOENT')) throw toIoError(error, 'unpack to', target);
-    throw createError('bytes/exists', { message: `Cannot unpack to "${target}": something that is not a folder stands there`, hint: 'Choose a new or empty folder', where: target });
+    throw toIoError(error, 'unpack to', target);
   }
+}
+
+function notAFolder(target: string): Error {
+  return createError('bytes/exists', { message: `Cannot unpack to "${target}": something that is not a folder stands there`, hint: 'Choose a new or empty folder', where: target });
 }

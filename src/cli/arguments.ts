@@ -7,13 +7,18 @@ export function collect(value: string, previous: readonly string[] | undefined):
 
 /** A place to read a package from. Packages are read by offset, which a pipe cannot do. */
 export function sourceArgument(text: string): string {
-  if (text === '-') throw usageError('Cannot read a package from standard input: its parts are read out of order', 'Name a folder, a file or a package');
+  if (text === '-')
+    throw usageError('Cannot read a package from standard input: its parts are read out of order', 'Name a folder, a file or a package');
   return notEmpty(text);
 }
 
 /** A place to write a package to. It is published only when it is whole, which a pipe cannot do. */
 export function targetArgument(text: string): string {
-  if (text === '-') throw usageError('Cannot write a package to standard output: it is put in place only when it is whole', 'Name a file, such as model.tar, or a folder');
+  if (text === '-')
+    throw usageError(
+      'Cannot write a package to standard output: it is put in place only when it is whole',
+      'Name a file, such as model.tar, or a folder',
+    );
   return notEmpty(text);
 }
 

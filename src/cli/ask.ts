@@ -4,6 +4,12 @@ import type { CliIo } from './io.js';
 export async function askYesNo(io: CliIo, question: string): Promise<boolean> {
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return false;
   const { confirm } = await import('@clack/prompts');
-  const answer = await confirm({ message: question, initialValue: false, input: io.stdin as NodeJS.ReadStream, output: io.stderr as NodeJS.WriteStream, signal: io.signal });
+  const answer = await confirm({
+    message: question,
+    initialValue: false,
+    input: io.stdin as NodeJS.ReadStream,
+    output: io.stderr as NodeJS.WriteStream,
+    signal: io.signal,
+  });
   return answer === true;
 }

@@ -1,3 +1,4 @@
+import type * as OpsModule from '../ops/index.js';
 import type { OpsContext } from '../ops/index.js';
 import type { CommonOptions } from './base-command.js';
 import type { Escape } from './display.js';
@@ -9,7 +10,7 @@ import { renderCounters } from './render/counters.js';
 import type { Render } from './render/rendered.js';
 import { styleFor } from './terminal.js';
 
-export type Ops = typeof import('../ops/index.js');
+export type Ops = typeof OpsModule;
 
 /** The one place that loads the verbs: only once a command really works, so that help and version start at once. */
 export const loadOps = (): Promise<Ops> => import('../ops/index.js');
@@ -18,9 +19,14 @@ export const loadOps = (): Promise<Ops> => import('../ops/index.js');
 export interface Cli {
   readonly io: CliIo;
   /** One call into ops, its result shown; `exitCode` says what the result means to a script. */
-  run<R>(options: CommonOptions, call: (ops: Ops, context: OpsContext) => Promise<R>, render: Render<R>, exitCode?: (result: R) => number): Promise<void>;
+  run<R>(
+    options: CommonOptions,
+    call: (ops: Ops, context: OpsContext) => Promise<R>,
+    render: Render<R>,
+    exitCode?: (result: R) => number,
+  ): Promise<void>;
   /** What the last `run` said. */
-  exitCode(): number;
+  readonly exitCode: () => number;
 }
 
 export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {

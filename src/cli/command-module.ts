@@ -9,5 +9,5 @@ export interface CommandModule {
   /** Shown first in the help. */
   readonly examples: readonly Example[];
   /** Adds arguments, options and the action. */
-  define(command: BaseCommand, cli: Cli): void;
+  readonly define: (command: BaseCommand, cli: Cli) => void;
 }

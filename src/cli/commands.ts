@@ -15,28 +15,73 @@ const program = 'The program:';
 
 /** Every command, in the order of the help. A command's file is loaded only when the command is called. */
 export const commands: readonly CommandEntry[] = [
-  { name: 'init', group: make, summary: 'Write a modelport.toml from what a folder holds', load: async () => (await import('./commands/init.js')).init },
+  {
+    name: 'init',
+    group: make,
+    summary: 'Write a modelport.toml from what a folder holds',
+    load: async () => (await import('./commands/init.js')).init,
+  },
   { name: 'pack', group: make, summary: 'Make a package of a folder', load: async () => (await import('./commands/pack.js')).pack },
   { name: 'edit', group: make, summary: 'Make a changed copy, weights untouched', load: async () => (await import('./commands/edit.js')).edit },
-  { name: 'convert', group: make, summary: 'Write a package in another format or vintage', load: async () => (await import('./commands/convert.js')).convert },
-  { name: 'inspect', group: look, summary: 'Say what a package is, from headers only', load: async () => (await import('./commands/inspect.js')).inspect },
+  {
+    name: 'convert',
+    group: make,
+    summary: 'Write a package in another format or vintage',
+    load: async () => (await import('./commands/convert.js')).convert,
+  },
+  {
+    name: 'inspect',
+    group: look,
+    summary: 'Say what a package is, from headers only',
+    load: async () => (await import('./commands/inspect.js')).inspect,
+  },
   { name: 'ls', group: look, summary: 'List the files of a package', load: async () => (await import('./commands/ls.js')).ls },
   { name: 'cat', group: look, summary: 'Write one file of a package to standard output', load: async () => (await import('./commands/cat.js')).cat },
-  { name: 'validate', group: look, summary: 'Check a package against the rules of its specification', load: async () => (await import('./commands/validate.js')).validate },
-  { name: 'verify', group: look, summary: 'Check every byte of a package against every digest', load: async () => (await import('./commands/verify.js')).verify },
+  {
+    name: 'validate',
+    group: look,
+    summary: 'Check a package against the rules of its specification',
+    load: async () => (await import('./commands/validate.js')).validate,
+  },
+  {
+    name: 'verify',
+    group: look,
+    summary: 'Check every byte of a package against every digest',
+    load: async () => (await import('./commands/verify.js')).verify,
+  },
   { name: 'diff', group: look, summary: 'Show what differs between two packages', load: async () => (await import('./commands/diff.js')).diff },
   { name: 'unpack', group: move, summary: 'Put the files of a package on the disk', load: async () => (await import('./commands/unpack.js')).unpack },
   { name: 'copy', group: move, summary: 'Copy a package from one place to another', load: async () => (await import('./commands/copy.js')).copy },
-  { name: 'list', group: store, summary: 'List the packages of the store or of a layout', load: async () => (await import('./commands/list.js')).list },
+  {
+    name: 'list',
+    group: store,
+    summary: 'List the packages of the store or of a layout',
+    load: async () => (await import('./commands/list.js')).list,
+  },
   { name: 'tag', group: store, summary: 'Give a package another name', load: async () => (await import('./commands/tag.js')).tag },
   { name: 'rm', group: store, summary: 'Remove names from the store', load: async () => (await import('./commands/rm.js')).rm },
   { name: 'prune', group: store, summary: 'Delete what no name needs any more', load: async () => (await import('./commands/prune.js')).prune },
-  { name: 'doctor', group: program, summary: 'Check that this machine has what modelport needs', load: async () => (await import('./commands/doctor.js')).doctor },
-  { name: 'completion', group: program, summary: 'Print the completion script of a shell', load: async () => (await import('./commands/completion.js')).completion },
+  {
+    name: 'doctor',
+    group: program,
+    summary: 'Check that this machine has what modelport needs',
+    load: async () => (await import('./commands/doctor.js')).doctor,
+  },
+  {
+    name: 'completion',
+    group: program,
+    summary: 'Print the completion script of a shell',
+    load: async () => (await import('./commands/completion.js')).completion,
+  },
   { name: 'version', group: program, summary: 'Print the version', load: async () => (await import('./commands/version.js')).version },
 ];
 
 /** Not for people: what the completion scripts ask. */
 export const hiddenCommands: readonly CommandEntry[] = [
-  { name: '__complete', group: program, summary: 'Print what may come next on a command line', load: async () => (await import('./commands/complete.js')).complete },
+  {
+    name: '__complete',
+    group: program,
+    summary: 'Print what may come next on a command line',
+    load: async () => (await import('./commands/complete.js')).complete,
+  },
 ];

@@ -38,7 +38,10 @@ function takesValue(command: CommandUnknownOpts, word: string | undefined) {
 function findWord(command: CommandUnknownOpts, words: readonly string[], current: string): Candidates {
   if (current.startsWith('-')) {
     const visible = command.createHelp().visibleOptions(command);
-    return { values: visible.map(({ long, description }) => ({ value: long ?? '', about: description })).filter(({ value }) => value.startsWith(current)), wants: 'nothing' };
+    return {
+      values: visible.map(({ long, description }) => ({ value: long ?? '', about: description })).filter(({ value }) => value.startsWith(current)),
+      wants: 'nothing',
+    };
   }
   const position = words.slice(0, -1).filter((word, at) => !word.startsWith('-') && !takesValue(command, words[at - 1])).length;
   const declared = command.registeredArguments;

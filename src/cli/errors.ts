@@ -40,7 +40,13 @@ function fromCommander(error: CommanderError, help: string): Failure {
   const misplaced = error.code === 'commander.unknownOption' && help === 'modelport --help';
   const advice = misplaced ? 'Options stand after the command' : rest.join(' ').replace(/^\((.*)\)$/, '$1');
   const message = capitalise(first.replace(/^error: /, '').replace(/\.$/, ''));
-  return { code: 'cli/usage', message, hint: [advice, `See \`${help}\``].filter(Boolean).join(misplaced ? '. ' : ' '), findings: [], exitCode: exitCodes.usage };
+  return {
+    code: 'cli/usage',
+    message,
+    hint: [advice, `See \`${help}\``].filter(Boolean).join(misplaced ? '. ' : ' '),
+    findings: [],
+    exitCode: exitCodes.usage,
+  };
 }
 
 function capitalise(text: string): string {
@@ -53,7 +59,14 @@ function isSystemFailure(error: unknown): error is NodeJS.ErrnoException {
 
 /** What the operating system refused and nobody below put into words is still no bug. */
 function fromSystem(error: NodeJS.ErrnoException): Failure {
-  return { code: 'bytes/io', message: `Cannot go on: ${error.message}`, where: error.path, findings: [], exitCode: exitCodes.world, stack: error.stack };
+  return {
+    code: 'bytes/io',
+    message: `Cannot go on: ${error.message}`,
+    where: error.path,
+    findings: [],
+    exitCode: exitCodes.world,
+    stack: error.stack,
+  };
 }
 
 function fromBug(error: unknown, stack: string | undefined): Failure {

@@ -48,6 +48,7 @@ function settle(program: CommandUnknownOpts, { io }: Cli): void {
     getErrHasColors: () => false,
   });
   program.configureHelp({
+    minWidthToWrap: 20,
     subcommandTerm: (command) => command.name(),
     styleTitle: (title) => style.color.bold(title),
     groupItems: (...items) => commonLast(Help.prototype.groupItems(...items)),

@@ -36,8 +36,26 @@ async function call(line: readonly string[], results: Partial<Record<keyof Ops, 
 }
 
 describe('options', () => {
-  const inspected = { format: 'modelpack', location: 'x', digest, modelHash: null, identity: {}, weights: {}, parts: [], io: { inputs: [], outputs: [], selfTests: 0, examples: 0 }, run: {}, encrypted: false, extra: {}, findings: [] };
-  const equal = { equal: true, metadata: [], files: { added: [], removed: [], changed: [], renamed: [] }, tensors: { added: [], removed: [], changed: [] } };
+  const inspected = {
+    format: 'modelpack',
+    location: 'x',
+    digest,
+    modelHash: null,
+    identity: {},
+    weights: {},
+    parts: [],
+    io: { inputs: [], outputs: [], selfTests: 0, examples: 0 },
+    run: {},
+    encrypted: false,
+    extra: {},
+    findings: [],
+  };
+  const equal = {
+    equal: true,
+    metadata: [],
+    files: { added: [], removed: [], changed: [], renamed: [] },
+    tensors: { added: [], removed: [], changed: [] },
+  };
   const cases: [verb: keyof Ops, line: string, result: unknown, options: unknown][] = [
     ['init', 'init', { path: 'modelport.toml', text: '', findings: [] }, { dir: '.' }],
     ['init', 'init ./m --force -o m.toml', { path: 'm.toml', text: '', findings: [] }, { dir: './m', force: true, output: 'm.toml' }],
@@ -47,7 +65,16 @@ describe('options', () => {
       'pack',
       'pack ./m -o m.tar --vintage cnai --layers raw --layers doc=tar --hybrid -f Modelfile --set a=b --set c=d',
       packed,
-      { dir: './m', format: 'modelpack', output: 'm.tar', vintage: 'cnai', layers: ['raw', 'doc=tar'], hybrid: true, file: 'Modelfile', set: ['a=b', 'c=d'] },
+      {
+        dir: './m',
+        format: 'modelpack',
+        output: 'm.tar',
+        vintage: 'cnai',
+        layers: ['raw', 'doc=tar'],
+        hybrid: true,
+        file: 'Modelfile',
+        set: ['a=b', 'c=d'],
+      },
     ],
     ['inspect', 'inspect x --tensors --digest --local', inspected, { location: 'x', tensors: true, digest: true, local: true }],
     ['ls', 'ls x', { files: [] }, { location: 'x' }],
@@ -84,7 +111,11 @@ describe('options', () => {
 
   it.each(cases)('%s: %s', async (verb, line, result, options) => {
     const { status, calls, err } = await call(line.split(' '), { [verb]: result });
-    expect({ status, verbs: calls.map((each) => [each.verb, each.options]) }, err).toEqual({ status: 0, verbs: [[verb, options]] });
+    expect({ status, err, verbs: calls.map((each) => [each.verb, each.options]) }).toEqual({
+      status: 0,
+      err: expect.not.stringContaining('modelport:'),
+      verbs: [[verb, options]],
+    });
   });
 
   it('become the context that the verb works in', async () => {
@@ -95,7 +126,9 @@ describe('options', () => {
 
 describe('--json', () => {
   it('prints the result as it is, and nothing else', async () => {
-    const { status, out, err } = await call(['pack', '-t', 'x', '--json'], { pack: { ...packed, findings: [{ level: 'warning', code: 'a/b', message: 'm' }] } });
+    const { status, out, err } = await call(['pack', '-t', 'x', '--json'], {
+      pack: { ...packed, findings: [{ level: 'warning', code: 'a/b', message: 'm' }] },
+    });
     expect({ status, err }).toEqual({ status: 0, err: '' });
     expect(JSON.parse(out)).toEqual({ ...packed, findings: [{ level: 'warning', code: 'a/b', message: 'm' }] });
   });
@@ -108,14 +141,19 @@ describe('--json', () => {
     expect(JSON.parse(out)).toEqual({ error: { code: 'ops/refused', message: 'Cannot pack "x": no', hint: 'Do', where: 'x' }, findings: [finding] });
   });
 
-  it.each([['inspect --json'], ['inspect x --nope --json'], ['nope --json'], ['pack --json'], ['inspect - --json'], ['cat x y --json'], ['unpack x --json']])(
-    'says wrong usage in one document: %s',
-    async (line) => {
-      const { status, out, err } = await call(line.split(' '));
-      expect({ status, err }).toEqual({ status: 2, err: '' });
-      expect(JSON.parse(out)).toMatchObject({ error: { code: 'cli/usage' } });
-    },
-  );
+  it.each([
+    ['inspect --json'],
+    ['inspect x --nope --json'],
+    ['nope --json'],
+    ['pack --json'],
+    ['inspect - --json'],
+    ['cat x y --json'],
+    ['unpack x --json'],
+  ])('says wrong usage in one document: %s', async (line) => {
+    const { status, out, err } = await call(line.split(' '));
+    expect({ status, err }).toEqual({ status: 2, err: '' });
+    expect(JSON.parse(out)).toMatchObject({ error: { code: 'cli/usage' } });
+  });
 
   it('after -- is a word like any other', async () => {
     const { out, err } = await call(['inspect', '--', '--json', 'y']);
@@ -124,7 +162,9 @@ describe('--json', () => {
   });
 
   it('holds no character that a terminal would obey', async () => {
-    const { out } = await call(['ls', 'x', '--json'], { ls: { files: [{ path: 'a\u009b31m\u202eb', role: 'doc', size: 1, digest: null, mode: null }] } });
+    const { out } = await call(['ls', 'x', '--json'], {
+      ls: { files: [{ path: 'a\u009b31m\u202eb', role: 'doc', size: 1, digest: null, mode: null }] },
+    });
     expect(out).not.toMatch(/[\u007f-\u009f\u202e]/);
     expect(JSON.parse(out)).toMatchObject({ files: [{ path: 'a\u009b31m\u202eb' }] });
   });
@@ -138,7 +178,16 @@ describe('exit status', () => {
     ['validate x', { format: 'f', valid: true, findings: [odd] }, 0],
     ['validate x --strict', { format: 'f', valid: true, findings: [odd] }, 1],
     ['verify x', { ok: false, checked: { files: 1, bytes: 1 }, problems: [bad], signatures: [] }, 1],
-    ['diff a b', { equal: false, metadata: [], files: { added: ['n'], removed: [], changed: [], renamed: [] }, tensors: { added: [], removed: [], changed: [] } }, 1],
+    [
+      'diff a b',
+      {
+        equal: false,
+        metadata: [],
+        files: { added: ['n'], removed: [], changed: [], renamed: [] },
+        tensors: { added: [], removed: [], changed: [] },
+      },
+      1,
+    ],
     ['doctor', { ok: false, checks: [{ name: 'node', status: 'error', message: 'too old' }] }, 3],
     ['ls x', createError('bytes/not-found', { message: 'm' }), 3],
     ['ls x', createError('store/ambiguous', { message: 'm' }), 2],
@@ -156,7 +205,9 @@ describe('exit status', () => {
   });
 
   it('stays what it is when nobody reads the result', async () => {
-    const stdout = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('gone'), { code: 'EPIPE' })) }), { text: () => '' });
+    const stdout = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('gone'), { code: 'EPIPE' })) }), {
+      text: () => '',
+    });
     stdout.on('error', () => {});
     const { status, err } = await call(['validate', 'x'], { validate: { format: 'f', valid: false, findings: [bad] } }, { stdout });
     expect({ status, err }).toEqual({ status: 1, err: '' });
@@ -165,7 +216,9 @@ describe('exit status', () => {
 
 describe('messages', () => {
   it('stand on standard error: cause, place, advice', async () => {
-    const { out, err } = await call(['ls', 'x'], { ls: createError('store/name-not-found', { message: 'Cannot find "x": no such name', where: 'store', hint: 'See `modelport list`' }) });
+    const { out, err } = await call(['ls', 'x'], {
+      ls: createError('store/name-not-found', { message: 'Cannot find "x": no such name', where: 'store', hint: 'See `modelport list`' }),
+    });
     expect(out).toBe('');
     expect(err).toBe('modelport: Cannot find "x": no such name\n  where: store\n  hint: See `modelport list`\n');
   });
@@ -217,7 +270,8 @@ describe('output', () => {
 
   it('has colours at a terminal, unless told otherwise', async () => {
     const terminal = () => ({ stdout: createMemoryStream({}) });
-    const at = async (line: string[], given: Parameters<typeof createMemoryIo>[0]) => (await call(['tag', 'a', 'b', ...line], { tag: { name: 'b', digest, replaced: null } }, given)).out;
+    const at = async (line: string[], given: Parameters<typeof createMemoryIo>[0]) =>
+      (await call(['tag', 'a', 'b', ...line], { tag: { name: 'b', digest, replaced: null } }, given)).out;
     expect(await at([], terminal())).toContain('\u001b[32m');
     expect(await at([], { ...terminal(), env: { NO_COLOR: '1' } })).not.toContain('\u001b');
     expect(await at([], { ...terminal(), env: { TERM: 'dumb' } })).not.toContain('\u001b');
@@ -229,9 +283,11 @@ describe('output', () => {
   it('of cat is the file, byte for byte', async () => {
     const content = { size: 3, open: async () => [Uint8Array.of(0, 27), Uint8Array.of(255)] };
     const chunks: Buffer[] = [];
-    const stdout = Object.assign(new Writable({ write: (chunk: Buffer, _encoding, done) => (chunks.push(Buffer.from(chunk)), done()) }), { text: () => '' });
+    const stdout = Object.assign(new Writable({ write: (chunk: Buffer, _encoding, done) => (chunks.push(Buffer.from(chunk)), done()) }), {
+      text: () => '',
+    });
     expect((await call(['cat', 'x', 'a.bin'], { cat: content }, { stdout })).status).toBe(0);
-    expect([...Buffer.concat(chunks)]).toEqual([0, 27, 255]);
+    expect(Buffer.concat(chunks)).toEqual(Buffer.of(0, 27, 255));
   });
 
   it('of init -o - is the text, exactly in a pipe and harmless at a terminal', async () => {
@@ -255,6 +311,10 @@ describe('version', () => {
   });
 
   it('as JSON', async () => {
-    expect(JSON.parse((await call(['version', '--json'])).out)).toEqual({ modelport: expect.any(String), node: process.version, platform: expect.any(String) });
+    expect(JSON.parse((await call(['version', '--json'])).out)).toEqual({
+      modelport: expect.any(String),
+      node: process.version,
+      platform: expect.any(String),
+    });
   });
 });

@@ -44,7 +44,13 @@ function findCalled([first, second]: readonly string[]): string | undefined {
   return first === 'help' ? second : first;
 }
 
-async function report(error: unknown, words: readonly string[], called: CommandUnknownOpts, { io, exitCode }: Cli, load: () => Promise<Ops>): Promise<number> {
+async function report(
+  error: unknown,
+  words: readonly string[],
+  called: CommandUnknownOpts,
+  { io, exitCode }: Cli,
+  load: () => Promise<Ops>,
+): Promise<number> {
   if (isBrokenPipe(error)) return exitCode();
   if (error instanceof CommanderError && error.code === 'commander.helpDisplayed') return exitCodes.ok;
   if (error instanceof CommanderError && error.code === 'commander.help') return words[0] === 'help' ? exitCodes.ok : exitCodes.usage;

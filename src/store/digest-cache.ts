@@ -36,14 +36,15 @@ const compactBytes = 8 * 1024 * 1024;
 /** Part of every identity: raised when the same members would make other bytes. */
 const tarEncoding = `tar/1 zlib ${process.versions.zlib}`;
 
-export function openDigestCache(path: string): DigestCache {
+/** `now` is for tests. */
+export function openDigestCache(path: string, now: () => number = Date.now): DigestCache {
   let entries: Map<string, KnownDigest> | undefined;
   const load = () => (entries ??= readEntries(path));
   return {
-    identify,
+    identify: (content) => identify(content, now()),
     find: (identity) => load().get(identity),
     remember: async (identity, content, { digest, size, diffId }) => {
-      if (identify(content) !== identity) return;
+      if (identify(content, now()) !== identity) return;
       const known = { digest, size, ...(diffId === undefined ? {} : { diffId }) };
       load().set(identity, known);
       await append(path, toLine(identity, known));
@@ -51,8 +52,7 @@ export function openDigestCache(path: string): DigestCache {
   };
 }
 
-function identify(content: BlobContent): string | undefined {
-  const now = Date.now();
+function identify(content: BlobContent, now: number): string | undefined {
   if (content.kind === 'file') return identifyFile(content, now);
   if (content.kind === 'tar') return identifyTar(content, now);
   return undefined;

@@ -6,7 +6,7 @@ export interface MemoryStream extends OutputStream {
   text(): string;
 }
 
-export function createMemoryStream(terminal: { readonly columns?: number; readonly rows?: number } | undefined = undefined): MemoryStream {
+export function createMemoryStream(terminal?: { readonly columns?: number; readonly rows?: number }): MemoryStream {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => {

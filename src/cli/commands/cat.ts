@@ -14,7 +14,11 @@ export const cat: CommandModule = {
       .argument('<location>', locationHelp, sourceArgument)
       .argument('<path>', 'file of the package, as `modelport ls` names it')
       .action((location, path, options) => {
-        if (options.json === true) throw usageError('Cannot print a file as JSON: cat writes its bytes as they are', 'Leave --json out; `modelport ls --json` has the facts about a file');
+        if (options.json === true)
+          throw usageError(
+            'Cannot print a file as JSON: cat writes its bytes as they are',
+            'Leave --json out; `modelport ls --json` has the facts about a file',
+          );
         return cli.run(
           options,
           async (ops, context) => {

@@ -22,8 +22,10 @@ export const complete: CommandModule = {
     }),
 };
 
-const renderCandidates: Render<{ readonly values: readonly { readonly value: string; readonly about: string }[]; readonly wants: string }> = ({ values, wants }) =>
-  shown([...values.map(({ value, about }) => `${value}\t${about}`), `:${wants}`]);
+const renderCandidates: Render<{ readonly values: readonly { readonly value: string; readonly about: string }[]; readonly wants: string }> = ({
+  values,
+  wants,
+}) => shown([...values.map(({ value, about }) => `${value}\t${about}`), `:${wants}`]);
 
 /** Names of the local store. A store that cannot be read is no reason to disturb a person who is writing. */
 async function listNames(ops: Ops, context: OpsContext, start: string) {

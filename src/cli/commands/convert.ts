@@ -17,6 +17,10 @@ export const convert: CommandModule = {
       .option('--fail-on-loss', 'write nothing and exit with 1 when something would be lost')
       .action((source, destination, options) => {
         const { format, vintage, dryRun, failOnLoss } = options;
-        return cli.run(options, (ops, context) => ops.convert({ source, destination, format, ...given({ vintage, dryRun, failOnLoss }) }, context), renderConvert);
+        return cli.run(
+          options,
+          (ops, context) => ops.convert({ source, destination, format, ...given({ vintage, dryRun, failOnLoss }) }, context),
+          renderConvert,
+        );
       }),
 };

@@ -15,6 +15,10 @@ export const ls: CommandModule = {
       .option('--digests', 'as --long, and compute digests that are not known without reading')
       .action((location, options) => {
         const isLong = options.long === true || options.digests === true;
-        return cli.run(options, (ops, context) => ops.ls({ location, ...given({ digests: options.digests }) }, context), isLong ? renderLongList : renderPaths);
+        return cli.run(
+          options,
+          (ops, context) => ops.ls({ location, ...given({ digests: options.digests }) }, context),
+          isLong ? renderLongList : renderPaths,
+        );
       }),
 };

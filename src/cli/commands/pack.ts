@@ -24,7 +24,10 @@ export const pack: CommandModule = {
       .action((dir, options) => {
         const { tag, output, vintage, layers, hybrid, file, set } = options;
         if (tag === undefined && output === undefined) {
-          throw usageError('Cannot pack: it is not said where the package goes', 'Add -t NAME to keep it in the local store, or -o FILE.tar to write it to a file');
+          throw usageError(
+            'Cannot pack: it is not said where the package goes',
+            'Add -t NAME to keep it in the local store, or -o FILE.tar to write it to a file',
+          );
         }
         const wanted = given({ name: tag, output, vintage, layers, hybrid, file, set });
         return cli.run(options, (ops, context) => ops.pack({ dir, format: options.format, ...wanted }, context), renderPack);

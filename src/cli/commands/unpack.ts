@@ -18,6 +18,10 @@ export const unpack: CommandModule = {
       .option('--same-owner', 'give the files the user and group numbers of the package')
       .action((location, options) => {
         const { output, include, exclude, overwrite, sameOwner } = options;
-        return cli.run(options, (ops, context) => ops.unpack({ location, output, ...given({ include, exclude, overwrite, sameOwner }) }, context), renderUnpack);
+        return cli.run(
+          options,
+          (ops, context) => ops.unpack({ location, output, ...given({ include, exclude, overwrite, sameOwner }) }, context),
+          renderUnpack,
+        );
       }),
 };

@@ -6,9 +6,25 @@ import type { Render } from './rendered.js';
 export const renderDiff: Render<DiffResult> = (result, style) => {
   const { files, tensors } = result;
   const out = [
-    ...section('Metadata', result.metadata.flatMap((entry) => renderEntry(entry, style)), style),
-    ...section('Files', [...signed(files.removed, files.added, style), ...files.changed.map((path) => `  ~ ${path}`), ...files.renamed.map(({ from, to }) => `  > ${from} → ${to}`)], style),
-    ...section('Tensors', [...signed(tensors.removed, tensors.added, style), ...tensors.changed.map(({ name, a, b }) => `  ~ ${name}: ${a} → ${b}`)], style),
+    ...section(
+      'Metadata',
+      result.metadata.flatMap((entry) => renderEntry(entry, style)),
+      style,
+    ),
+    ...section(
+      'Files',
+      [
+        ...signed(files.removed, files.added, style),
+        ...files.changed.map((path) => `  ~ ${path}`),
+        ...files.renamed.map(({ from, to }) => `  > ${from} → ${to}`),
+      ],
+      style,
+    ),
+    ...section(
+      'Tensors',
+      [...signed(tensors.removed, tensors.added, style), ...tensors.changed.map(({ name, a, b }) => `  ~ ${name}: ${a} → ${b}`)],
+      style,
+    ),
   ];
   return { out: result.equal ? [style.color.green('Equal')] : out, err: [], quiet: [] };
 };

@@ -12,5 +12,8 @@ export const renderDoctor: Render<DoctorResult> = ({ ok, checks }, style) => {
 
 function renderCheck({ name, status, message, hint }: Check, width: number, { color }: Style): string[] {
   const paint = { ok: color.green, warning: color.yellow, error: color.red }[status];
-  return [`${paint(status.padEnd(7))}  ${name.padEnd(width)}  ${message}`, ...(hint === undefined ? [] : [`         ${' '.repeat(width)}  ${color.dim('hint:')} ${hint}`])];
+  return [
+    `${paint(status.padEnd(7))}  ${name.padEnd(width)}  ${message}`,
+    ...(hint === undefined ? [] : [`         ${' '.repeat(width)}  ${color.dim('hint:')} ${hint}`]),
+  ];
 }

@@ -47,5 +47,10 @@ export function renderTensors(tensors: readonly TensorInfo[], style: Style): str
     { title: 'SIZE', align: 'right' },
     { title: 'FILE', paint: style.color.dim },
   ];
-  return toTable(columns, tensors.map(({ name, dtype, shape, bytes, file }) => [name, dtype, toShape(shape), toSize(bytes), file]), style, '  ');
+  return toTable(
+    columns,
+    tensors.map(({ name, dtype, shape, bytes, file }) => [name, dtype, toShape(shape), toSize(bytes), file]),
+    style,
+    '  ',
+  );
 }

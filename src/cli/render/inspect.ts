@@ -103,6 +103,15 @@ function renderParts({ parts, location }: InspectResult, style: Style): string[]
 
 function renderMounts({ mountable = [] }: InspectResult, style: Style): string[] {
   const { green, yellow } = style.color;
-  const columns: readonly Column[] = [{ title: '' }, { title: '', paint: (text) => (text.trim() === 'yes' ? green(text) : yellow(text)) }, { title: '' }];
-  return toTable(columns, mountable.map(({ runtime, yes, reason }) => [runtime, yes ? 'yes' : 'no', reason]), style, '  ');
+  const columns: readonly Column[] = [
+    { title: '' },
+    { title: '', paint: (text) => (text.trim() === 'yes' ? green(text) : yellow(text)) },
+    { title: '' },
+  ];
+  return toTable(
+    columns,
+    mountable.map(({ runtime, yes, reason }) => [runtime, yes ? 'yes' : 'no', reason]),
+    style,
+    '  ',
+  );
 }

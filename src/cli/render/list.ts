@@ -15,7 +15,10 @@ export const renderList: Render<ListResult> = ({ packages, next }, style) => {
   const rows = packages.map((row) => [row.name ?? '<none>', toFormat(row), toSize(row.size), toShortDigest(row.digest), toDay(row.createdAt)]);
   return {
     out: toTable(columns, rows, style),
-    err: [...(rows.length === 0 ? ['No packages here yet; `modelport pack DIR -t NAME` makes one'] : []), ...(next === null ? [] : [`There are more, after ${next}`])],
+    err: [
+      ...(rows.length === 0 ? ['No packages here yet; `modelport pack DIR -t NAME` makes one'] : []),
+      ...(next === null ? [] : [`There are more, after ${next}`]),
+    ],
     quiet: packages.map(({ name, digest }) => name ?? digest),
   };
 };

@@ -5,7 +5,13 @@ import { plural, toSize } from './text.js';
 
 export const renderPrune: Render<PruneResult> = ({ dryRun, removed, freedBytes, kept }, style) => ({
   out: [
-    ...(dryRun ? toTable([{ title: '' }, { title: '', align: 'right' }], removed.map(({ digest, size }) => [digest, toSize(size)]), style) : []),
+    ...(dryRun
+      ? toTable(
+          [{ title: '' }, { title: '', align: 'right' }],
+          removed.map(({ digest, size }) => [digest, toSize(size)]),
+          style,
+        )
+      : []),
     `${style.color.green(dryRun ? 'Would delete' : 'Deleted')} ${plural(removed.length, 'blob')}, ${toSize(freedBytes)}; ${toKept(kept)}`,
   ],
   err: [],

@@ -16,10 +16,20 @@ const narrowest = 12;
 export function toTable(columns: readonly Column[], rows: readonly (readonly string[])[], style: Style, indent = ''): string[] {
   const widths = fit(columns, measure(columns, rows), style.width - indent.length);
   const line = (cells: readonly string[], paint: (column: Column, text: string) => string) =>
-    (indent + columns.map((column, at) => paint(column, cell(column, cells[at] ?? '', widths[at] ?? 0, at === columns.length - 1))).join(gap)).trimEnd();
+    (
+      indent + columns.map((column, at) => paint(column, cell(column, cells[at] ?? '', widths[at] ?? 0, at === columns.length - 1))).join(gap)
+    ).trimEnd();
   const body = rows.map((row) => line(row, (column, text) => column.paint?.(text) ?? text));
   const titled = columns.some(({ title }) => title !== '');
-  return titled && rows.length > 0 ? [line(columns.map(({ title }) => title), (_, text) => style.color.dim(text)), ...body] : body;
+  return titled && rows.length > 0
+    ? [
+        line(
+          columns.map(({ title }) => title),
+          (_, text) => style.color.dim(text),
+        ),
+        ...body,
+      ]
+    : body;
 }
 
 function measure(columns: readonly Column[], rows: readonly (readonly string[])[]): number[] {

@@ -28,7 +28,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 
 /** The first twelve digits, enough for a person to compare; a dash where there is no digest. */
 export function toShortDigest(digest: string | null | undefined): string {
-  return digest == null ? '-' : digest.slice(digest.indexOf(':') + 1).slice(0, 12);
+  return digest === null || digest === undefined ? '-' : digest.slice(digest.indexOf(':') + 1).slice(0, 12);
 }
 
 /** `420 ms`, `3.1 s`, `2 m 05 s`. */

@@ -120,8 +120,7 @@ export const adviceRules: readonly Rule[] = [
     vintages: typedVintages,
     clause: { document: 'practice', section: 'sharded models', quote: 'one tool writes later shards as weight.config; others look for weights by kind' },
     title: 'weight files are in layers of the kind weight',
-    check: ({ layers }) =>
-      layers.filter(({ view, path }) => view.type?.kind !== undefined && view.type.kind !== 'weight' && view.type.encoding === 'raw' && isWeightsFile(path ?? '') && view.type.kind !== 'dataset').map(({ view, path }) => ({ where: `${view.where}.mediaType`, message: `${show(path)} looks like weights, its layer is of the kind ${view.type?.kind}`, hint: 'Give it the media type of a weight layer' })),
+    check: ({ layers }) => layers.flatMap(judgeKind),
   },
   {
     id: 'MP-A13',
@@ -138,6 +137,14 @@ export const adviceRules: readonly Rule[] = [
     },
   },
 ];
+
+/** Data sets may be in the formats of weights. */
+function judgeKind({ view, path, content }: LayerState): Breach[] {
+  const kind = view.type?.kind;
+  if (kind === undefined || kind === 'weight' || kind === 'dataset') return [];
+  const names = view.type?.encoding === 'raw' ? [path ?? ''] : (content.entries ?? []).map(({ name }) => name);
+  return names.filter(isWeightsFile).map((name) => ({ where: `${view.where}.mediaType`, message: `${show(name)} looks like weights, its layer is of the kind ${kind}`, hint: 'Give it the media type of a weight layer' }));
+}
 
 function judgeShown({ view, path }: LayerState): Breach[] {
   const name = path ?? '';

@@ -51,5 +51,5 @@ export function isChecked(rule: Rule): rule is CheckedRule {
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value) ?? String(value);
-  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
 }
