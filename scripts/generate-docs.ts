@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as cliDocs from './generate-cli-docs.js';
 import * as errorCodes from './generate-error-codes.js';
+import * as modelpackDocs from './generate-modelpack-docs.js';
 
 interface GeneratedPage {
   /** Path from the project's root. */
@@ -12,7 +13,7 @@ interface GeneratedPage {
   readonly generate: () => string | Promise<string>;
 }
 
-const pages: readonly GeneratedPage[] = [cliDocs, errorCodes];
+const pages: readonly GeneratedPage[] = [cliDocs, errorCodes, modelpackDocs];
 
 const check = process.argv.includes('--check');
 for (const { file, generate } of pages) {

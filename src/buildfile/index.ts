@@ -10,11 +10,11 @@ export {
   type ClassifyContext,
   toFolderIgnore,
 } from './classify-all.js';
-export { classify, type Guess, weightsFloorBytes } from './classify.js';
+export { classify, type Guess } from './classify.js';
 export { isIgnoredByDefault } from './default-ignores.js';
 export { type Buildfile, type BuildfileKind, findBuildfile, type FoundBuildfile, readBuildfile } from './find-buildfile.js';
 export { parseReadme, readmeBytes } from './front-matter.js';
-export { compileGlob, compileGlobs, escapeGlob, type Glob } from './glob.js';
+export { compileGlob, compileGlobs, type Glob } from './glob.js';
 export { type Hints } from './hints.js';
 export { parseKitfile } from './kitfile.js';
 export { detectLicense } from './license.js';

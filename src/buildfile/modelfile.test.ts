@@ -90,7 +90,7 @@ DOC README.md
 
   it.each([
     ['NAME a\nMODELS x', 'buildfile/syntax', '2:1', 'MODELS', 'Did you mean "MODEL"?'],
-    ['  FROM llama3', 'buildfile/syntax', '1:3', 'FROM', undefined],
+    ['  FROM llama3', 'buildfile/syntax', '1:3', 'FROM', 'This looks like a Modelfile of Ollama: write a modelport.toml, which is read instead'],
     ['VERSION 1', 'buildfile/syntax', '1:1', 'VERSION', undefined],
     ['MODEL', 'buildfile/syntax', '1:1', 'nothing follows', undefined],
     ['MODEL   ', 'buildfile/syntax', '1:1', 'nothing follows', undefined],

@@ -58,7 +58,7 @@ function splitLine(line: string, where: string): Line | undefined {
 function assertWords(lines: readonly Line[]): void {
   const findings = lines.flatMap((line): Finding[] => {
     if (!words.includes(line.word))
-      return [syntax(`Cannot use the word "${line.word.slice(0, 60)}": it is not known`, line.where, suggest(line.word, words))];
+      return [syntax(`Cannot use the word "${line.word.slice(0, 60)}": it is not known`, line.where, explainWord(line.word))];
     if (line.argument === '')
       return [syntax(`Cannot use ${line.word}: nothing follows it`, line.where, `Write ${line.word} and, after a blank, its value`)];
     return [];
@@ -67,6 +67,12 @@ function assertWords(lines: readonly Line[]): void {
   if (first === undefined) return;
   const others = findings.length > 1 ? ` (and ${findings.length - 1} more)` : '';
   throw createError('buildfile/syntax', { message: first.message + others, hint: first.hint, where: first.where, findings });
+}
+
+/** Ollama has a file of the same name with other words in it. */
+function explainWord(word: string): string {
+  const isOllama = ['FROM', 'PARAMETER', 'TEMPLATE', 'SYSTEM', 'ADAPTER', 'LICENSE', 'MESSAGE'].includes(word);
+  return isOllama ? 'This looks like a Modelfile of Ollama: write a modelport.toml, which is read instead' : suggest(word, words);
 }
 
 function syntax(message: string, where: string, hint: string): Finding {

@@ -72,11 +72,9 @@ function writeFiles({ files }: Description): string {
   const rows = Object.entries(files.byRole).map(([role, globs]): Row => [role === 'other' ? 'misc' : role, globs]);
   const examples: Row[] = rows.length === 0 ? [['weights', undefined, '["*.safetensors"]']] : [];
   const ignore: Row = ['ignore', files.ignore.length === 0 ? undefined : files.ignore, '["checkpoints/**"]'];
-  return writeTable('files', 'Which file is what; the first that matches wins. Files that are not named here are judged by their names.', [
-    ...rows,
-    ...examples,
-    ignore,
-  ]);
+  const comment = 'Which file is what; the first that matches wins. Files that are not named here are judged by their names.';
+  const onlyNamed = '\n# What this was made from packs only the files that it names: here the others have to be listed under ignore.';
+  return writeTable('files', files.onlyNamed ? comment + onlyNamed : comment, [...rows, ...examples, ignore]);
 }
 
 function writeTensors(key: 'input' | 'output', comment: string, tensors: readonly TensorSpec[]): string[] {

@@ -292,6 +292,11 @@ describe('writeModelportToml', () => {
     expect(text).toContain('# [[input]]\n');
   });
 
+  it('says that unnamed files are packed, where they were not before', () => {
+    const text = writeModelportToml({ ...emptyDescription, files: { byRole: { weights: ['a.bin'] }, ignore: [], onlyNamed: true } });
+    expect(text).toMatch(/packs only the files that it names.*\n\[files\]\nweights = \["a\.bin"\]\n/);
+  });
+
   it('has no uncommented example, and every commented one is valid', () => {
     const text = writeModelportToml(emptyDescription);
     expect(read(text)).toEqual({ ...emptyDescription, origin: 'm.toml' });

@@ -31,7 +31,19 @@ describe('readFolder', () => {
     for (const path of ['b', 'a/z', 'a.b', 'a/b/c', 'B', 'é', '\u{1f600}', '\uffee']) put(path);
     mkdirSync(join(root, 'empty'));
     const tree = await read();
-    expect(tree.entries.map(({ path, kind }) => (kind === 'directory' ? `${path}/` : path))).toEqual(['B', 'a/', 'a.b', 'a/b/', 'a/b/c', 'a/z', 'b', 'empty/', 'é', '\u{1f600}', '\uffee']);
+    expect(tree.entries.map(({ path, kind }) => (kind === 'directory' ? `${path}/` : path))).toEqual([
+      'B',
+      'a/',
+      'a.b',
+      'a/b/',
+      'a/b/c',
+      'a/z',
+      'b',
+      'empty/',
+      'é',
+      '\u{1f600}',
+      '\uffee',
+    ]);
     expect(tree.problems).toEqual([]);
   });
 
@@ -74,7 +86,9 @@ describe('readFolder', () => {
     put('dir/file');
     symlinkSync(target, join(root, name));
     const tree = await read();
-    expect(tree.problems).toEqual([expect.objectContaining({ level: 'error', code: 'bytes/refused-entry', where: name, message: expect.stringMatching(message) })]);
+    expect(tree.problems).toEqual([
+      expect.objectContaining({ level: 'error', code: 'bytes/refused-entry', where: name, message: expect.stringMatching(message) }),
+    ]);
     expect(tree.entries.map(({ path }) => path)).toEqual(['dir', 'dir/file']);
   });
 

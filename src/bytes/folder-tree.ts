@@ -1,6 +1,15 @@
 import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { type ByteCounters, type ByteRange, type ByteStream, createError, type FileEntry, type FileTree, type Finding, type Limits } from '../core/index.js';
+import {
+  type ByteCounters,
+  type ByteRange,
+  type ByteStream,
+  createError,
+  type FileEntry,
+  type FileTree,
+  type Finding,
+  type Limits,
+} from '../core/index.js';
 import { escapeForDisplay } from './escape-for-display.js';
 import { toIoError } from './os-error.js';
 import { judgePath } from './safe-path.js';
@@ -65,7 +74,13 @@ function resolveRoot(root: string): string {
   }
 }
 
-function openEntry(root: string, entry: FolderEntry | undefined, path: string, range: ByteRange | undefined, counters: ByteCounters | undefined): ByteStream {
+function openEntry(
+  root: string,
+  entry: FolderEntry | undefined,
+  path: string,
+  range: ByteRange | undefined,
+  counters: ByteCounters | undefined,
+): ByteStream {
   const name = escapeForDisplay(path);
   if (entry?.kind !== 'file') throw createError('bytes/not-found', { message: `Cannot open "${name}": it is not a file of ${root}`, where: name });
   const stream = fromFile(join(root, path), range, counters);
@@ -118,7 +133,10 @@ class Walk {
   #add(path: string, stat: BigIntStats): void {
     const { archiveEntries } = this.options.limits;
     if (this.entries.length >= archiveEntries) {
-      throw createError('bytes/limit', { message: `Cannot read the folder "${this.root}": it holds more than ${archiveEntries} files`, where: this.root });
+      throw createError('bytes/limit', {
+        message: `Cannot read the folder "${this.root}": it holds more than ${archiveEntries} files`,
+        where: this.root,
+      });
     }
     const { dev, ino, size, mtimeNs, ctimeNs, mode } = stat;
     const kind = stat.isDirectory() ? 'directory' : 'file';
@@ -132,7 +150,8 @@ class Walk {
     const target = realPath(at);
     if (target === undefined) return this.#refuse('bytes/refused-entry', path, 'it is a link to nothing or to itself', 'Remove it');
     const stat = lookAt(target);
-    if (!stat.isFile()) return this.#refuse('bytes/refused-entry', path, 'it is a link to something that is not a file', 'Replace the link by what it points to');
+    if (!stat.isFile())
+      return this.#refuse('bytes/refused-entry', path, 'it is a link to something that is not a file', 'Replace the link by what it points to');
     const inside = target.startsWith(this.root.endsWith(sep) ? this.root : this.root + sep);
     if (inside || this.options.links === 'anywhere') return stat;
     return this.#refuse('bytes/refused-entry', path, 'it is a link that leads out of the folder', 'Replace the link by the file it points to');
@@ -140,7 +159,13 @@ class Walk {
 
   #refuse(code: 'bytes/unsafe-path' | 'bytes/refused-entry', path: string, reason: string, action: string): undefined {
     const name = escapeForDisplay(path);
-    this.problems.push({ level: 'error', code, message: `Cannot pack "${name}": ${reason}`, where: name, hint: `${action} or leave it out (files.ignore)` });
+    this.problems.push({
+      level: 'error',
+      code,
+      message: `Cannot pack "${name}": ${reason}`,
+      where: name,
+      hint: `${action} or leave it out (files.ignore)`,
+    });
     return undefined;
   }
 }

@@ -13,10 +13,11 @@ export { type StackedEntry, type StackedLayers, stackLayers } from './layer-stac
 export { removeLeftovers } from './leftovers.js';
 export * from './os-error.js';
 export * from './part-content.js';
-export { findTwins, foldPath, type Twin } from './path-twins.js';
+export { findTwins, type Twin } from './path-twins.js';
 export { assertSafePath, judgePath, normalizeEntryName, portabilityOf } from './safe-path.js';
 export * from './streams.js';
 export * from './tar-read.js';
 export * from './tar-scan.js';
 export { tarHeader, tarSize } from './tar-write.js';
+export * from './unpack-source.js';
 export * from './unpack.js';

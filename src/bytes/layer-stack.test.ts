@@ -10,8 +10,26 @@ let offset = 0;
 /** `a` a file, `a/` a folder, `a -> b` a symlink, `a = b` a hard link, `a!` a device. */
 function entry(text: string): TarEntry {
   const [name = '', linkTarget] = text.split(/ -> | = /);
-  const kind: TarKind = text.includes(' -> ') ? 'symlink' : text.includes(' = ') ? 'hardlink' : text.endsWith('/') ? 'directory' : text.endsWith('!') ? 'character-device' : 'file';
-  return { name: name.replace('!', ''), kind, size: 0, mode: 0o4755, uid: 0, gid: 0, mtime: 1, offset: (offset += 512), ...(linkTarget === undefined ? {} : { linkTarget }) };
+  const kind: TarKind = text.includes(' -> ')
+    ? 'symlink'
+    : text.includes(' = ')
+      ? 'hardlink'
+      : text.endsWith('/')
+        ? 'directory'
+        : text.endsWith('!')
+          ? 'character-device'
+          : 'file';
+  return {
+    name: name.replace('!', ''),
+    kind,
+    size: 0,
+    mode: 0o4755,
+    uid: 0,
+    gid: 0,
+    mtime: 1,
+    offset: (offset += 512),
+    ...(linkTarget === undefined ? {} : { linkTarget }),
+  };
 }
 
 const stack = (...layers: string[][]) =>
@@ -31,12 +49,20 @@ describe('stackLayers', () => {
   });
 
   it('applies the example of the specification', () => {
-    expect(list(['file1', 'a/', 'a/file2', 'b/', 'c/', 'c/file3'], ['.wh.file1', 'a/.wh.file2', '.wh.b', 'file4'])).toEqual(['a@0', 'c@0', 'c/file3@0', 'file4@1']);
+    expect(list(['file1', 'a/', 'a/file2', 'b/', 'c/', 'c/file3'], ['.wh.file1', 'a/.wh.file2', '.wh.b', 'file4'])).toEqual([
+      'a@0',
+      'c@0',
+      'c/file3@0',
+      'file4@1',
+    ]);
   });
 
-  it.each([[['a/', 'a/.wh..wh..opq', 'a/b/', 'a/b/c/', 'a/b/c/foo']], [['a/', 'a/b/', 'a/b/c/', 'a/b/c/foo', 'a/.wh..wh..opq']]])('applies opaque whiteouts in any order', (upper) => {
-    expect(list(['a/', 'a/b/', 'a/b/c/', 'a/b/c/bar'], upper)).toEqual(['a@1', 'a/b@1', 'a/b/c@1', 'a/b/c/foo@1']);
-  });
+  it.each([[['a/', 'a/.wh..wh..opq', 'a/b/', 'a/b/c/', 'a/b/c/foo']], [['a/', 'a/b/', 'a/b/c/', 'a/b/c/foo', 'a/.wh..wh..opq']]])(
+    'applies opaque whiteouts in any order',
+    (upper) => {
+      expect(list(['a/', 'a/b/', 'a/b/c/', 'a/b/c/bar'], upper)).toEqual(['a@1', 'a/b@1', 'a/b/c@1', 'a/b/c/foo@1']);
+    },
+  );
 
   it('empties the root', () => {
     expect(list(['a', 'b/c'], ['.wh..wh..opq', 'd'])).toEqual(['d@1']);
@@ -61,7 +87,13 @@ describe('stackLayers', () => {
 
   it('follows hard links inside their layer, even to what is hidden from above', () => {
     const { entries, findings } = stack(['a', 'b = a', 'c = ./b', 'l -> a', 'm = l', 'n = none', 'o = o'], ['a']);
-    expect(entries.map(({ path, kind, layer }) => `${path} ${kind} ${layer}`)).toEqual(['a file 1', 'b file 0', 'c file 0', 'l symlink 0', 'm symlink 0']);
+    expect(entries.map(({ path, kind, layer }) => `${path} ${kind} ${layer}`)).toEqual([
+      'a file 1',
+      'b file 0',
+      'c file 0',
+      'l symlink 0',
+      'm symlink 0',
+    ]);
     expect(entries.find(({ path }) => path === 'b')?.offset).toBe(entries.find(({ path }) => path === 'c')?.offset);
     expect(findings.map(({ message }) => message)).toEqual([expect.stringContaining('"n" is left out'), expect.stringContaining('"o" is left out')]);
   });
@@ -102,7 +134,9 @@ describe('stackLayers', () => {
     fc.assert(
       fc.property(fc.array(fc.uniqueArray(name, { maxLength: 6 }), { minLength: 2, maxLength: 4 }), (layers) => {
         const clean = layers.map((layer) => layer.filter((one) => !layer.some((other) => isClash(one, other))));
-        const files = stack(...clean).entries.filter(({ kind }) => kind === 'file').map(({ path, layer }) => `${path}@${layer}`);
+        const files = stack(...clean)
+          .entries.filter(({ kind }) => kind === 'file')
+          .map(({ path, layer }) => `${path}@${layer}`);
         expect(files).toEqual(applyFromBelow(clean));
       }),
       { numRuns: 2000 },

@@ -47,7 +47,7 @@ export function stackLayers(layers: readonly (readonly TarEntry[])[], limits: Li
 }
 
 function toStacked(path: string, held: ReadonlyMap<string, TarEntry>, layer: number): StackedEntry | undefined {
-  const entry = followHardLink(path, held, (held) => held);
+  const entry = followHardLink(path, held, (one) => one);
   const kind = entry?.kind;
   if (entry === undefined || (kind !== 'file' && kind !== 'directory' && kind !== 'symlink')) return undefined;
   const { size, mode, mtime, linkTarget, offset } = entry;
@@ -71,5 +71,10 @@ function reasonFor(entry: TarEntry | undefined): string {
 
 /** Something of an image that is not put on disk. */
 export function leftOut(name: string, where: string, reason: string): Finding {
-  return { level: 'warning', code: 'bytes/refused-entry', message: `"${escapeForDisplay(name)}" is left out: ${reason}`, where: escapeForDisplay(where) };
+  return {
+    level: 'warning',
+    code: 'bytes/refused-entry',
+    message: `"${escapeForDisplay(name)}" is left out: ${reason}`,
+    where: escapeForDisplay(where),
+  };
 }

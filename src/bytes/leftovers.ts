@@ -8,7 +8,7 @@ const temporary = /^\.modelport-(\d+)-[0-9a-f]{12}\.tmp$/;
  * True for what a process of this program that is gone has left in `folder` (see `temporaryName`). Only this machine's
  * processes are known: not to be asked about a folder that other machines or containers work in at the same time.
  */
-export function isLeftover(folder: string, name: string): boolean {
+function isLeftover(folder: string, name: string): boolean {
   const pid = temporary.exec(name)?.[1];
   if (pid === undefined) return false;
   return Number(pid) === process.pid ? isOlderThanThisProcess(join(folder, name)) : !isRunning(Number(pid));

@@ -34,7 +34,7 @@ export function seenFrom(path: string, target: string): string {
 function walk(path: string, target: string, findLink: FindLink, limits: Limits): string | undefined {
   if (target.length > limits.pathBytes) return `its target is longer than ${limits.pathBytes} bytes`;
   const at = path.split('/').slice(0, -1);
-  const ahead = target.split('/').reverse();
+  const ahead = target.split('/').toReversed();
   let hops = 0;
   for (let part = ahead.pop(); part !== undefined; part = ahead.pop()) {
     if (part === '' || part === '.') continue;
@@ -47,7 +47,7 @@ function walk(path: string, target: string, findLink: FindLink, limits: Limits):
     if (++hops > maxHops) return `it is part of a loop, or of a chain of more than ${maxHops} links`;
     if (next.startsWith('/')) return 'it leads through a link out of the package';
     at.pop();
-    ahead.push(...next.split('/').reverse());
+    ahead.push(...next.split('/').toReversed());
   }
   return undefined;
 }

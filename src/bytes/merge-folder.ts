@@ -35,7 +35,9 @@ function collectMoves(from: string, to: string, moves: Move[]): void {
 }
 
 function clash(path: string, needsFolder: boolean): Error {
-  const reason = needsFolder ? 'the package has a folder there, and a file or link of that name exists' : 'the package has a file there, and a folder of that name exists';
+  const reason = needsFolder
+    ? 'the package has a folder there, and a file or link of that name exists'
+    : 'the package has a file there, and a folder of that name exists';
   return createError('bytes/exists', {
     message: `Cannot unpack to "${escapeForDisplay(path)}": ${reason}`,
     hint: 'Remove what stands there, or choose a new folder',

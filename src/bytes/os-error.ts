@@ -9,8 +9,8 @@ const codes: Readonly<Record<string, { code: ErrorCode; reason: string; hint?: s
   ENOTDIR: { code: 'bytes/not-found', reason: 'a part of the path is not a folder' },
   EEXIST: { code: 'bytes/exists', reason: 'it exists already' },
   ENOTEMPTY: { code: 'bytes/exists', reason: 'the folder is not empty' },
-  ENOSPC: { code: 'bytes/disk-full', reason: 'the disk is full', hint: 'Free some space and run the same command again; what is finished is kept' },
-  EDQUOT: { code: 'bytes/disk-full', reason: 'the disk quota is used up', hint: 'Free some space and run the same command again; what is finished is kept' },
+  ENOSPC: { code: 'bytes/disk-full', reason: 'the disk is full', hint: 'Free some space and run the same command again' },
+  EDQUOT: { code: 'bytes/disk-full', reason: 'the disk quota is used up', hint: 'Free some space and run the same command again' },
   EACCES: { code: 'bytes/io', reason: 'permission denied' },
   EPERM: { code: 'bytes/io', reason: 'not permitted' },
   EROFS: { code: 'bytes/io', reason: 'the file system is read-only' },
@@ -21,7 +21,9 @@ const codes: Readonly<Record<string, { code: ErrorCode; reason: string; hint?: s
 };
 
 export function isSystemError(error: unknown, code?: string): error is SystemError {
-  return error instanceof Error && typeof (error as Partial<SystemError>).code === 'string' && (code === undefined || (error as SystemError).code === code);
+  return (
+    error instanceof Error && typeof (error as Partial<SystemError>).code === 'string' && (code === undefined || (error as SystemError).code === code)
+  );
 }
 
 /** Turns what the operating system said into an error that names the action and the path. ToolkitErrors pass unchanged. */

@@ -7,9 +7,12 @@ import { assertSafePath, judgeLayerPath, judgePath, normalizeEntryName, portabil
 const judge = (path: string) => judgePath(path, defaultLimits);
 
 describe('judgePath', () => {
-  it.each(['a', 'a/b/c.txt', 'a..b', '..foo', 'foo..', '...', '.hidden', 'a b', 'ü/日本', 'a~b', 'con', 'a:b/c'.slice(2), '\u{1f600}'])('takes %j', (path) => {
-    expect(judge(path)).toBeUndefined();
-  });
+  it.each(['a', 'a/b/c.txt', 'a..b', '..foo', 'foo..', '...', '.hidden', 'a b', 'ü/日本', 'a~b', 'con', 'a:b/c'.slice(2), '\u{1f600}'])(
+    'takes %j',
+    (path) => {
+      expect(judge(path)).toBeUndefined();
+    },
+  );
 
   it.each([
     ['', /empty/],

@@ -1,7 +1,14 @@
 import { closeSync, fchownSync, futimesSync, openSync, write, writeSync } from 'node:fs';
 import { createError } from '../core/index.js';
 import { toIoError } from './os-error.js';
-import type { Attributes } from './staging.js';
+
+/** `mtime` counts seconds since 1970 and may have a fraction; without `uid` and `gid` the files belong to whoever unpacks. */
+export interface Attributes {
+  readonly mode?: number | undefined;
+  readonly mtime?: number | undefined;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+}
 
 /** A file that is being written: its bytes in order, then `end`. */
 export class StagedFile {
@@ -24,7 +31,7 @@ export class StagedFile {
   write(chunk: Uint8Array): void {
     this.#count(chunk);
     try {
-      for (let done = 0; done < chunk.byteLength; ) done += writeSync(this.#handle, chunk, done);
+      for (let done = 0; done < chunk.byteLength;) done += writeSync(this.#handle, chunk, done);
     } catch (error) {
       throw toIoError(error, 'write', this.#name);
     }
@@ -34,7 +41,7 @@ export class StagedFile {
   async writeAside(chunk: Uint8Array): Promise<void> {
     this.#count(chunk);
     try {
-      for (let done = 0; done < chunk.byteLength; ) done += await writeSome(this.#handle, chunk, done);
+      for (let done = 0; done < chunk.byteLength;) done += await writeSome(this.#handle, chunk, done);
     } catch (error) {
       throw toIoError(error, 'write', this.#name);
     }

@@ -25,18 +25,10 @@ import { dirname, join, resolve } from 'node:path';
 import { type ByteCounters, createError } from '../core/index.js';
 import { syncFolder, temporaryName } from './durable.js';
 import { escapeForDisplay } from './escape-for-display.js';
-import { isLeftover } from './leftovers.js';
+import { removeLeftovers } from './leftovers.js';
 import { planMerge } from './merge-folder.js';
 import { isSystemError, toIoError } from './os-error.js';
-import { StagedFile } from './staged-file.js';
-
-/** `mtime` counts seconds since 1970 and may have a fraction; without `uid` and `gid` the files belong to whoever unpacks. */
-export interface Attributes {
-  readonly mode?: number | undefined;
-  readonly mtime?: number | undefined;
-  readonly uid?: number | undefined;
-  readonly gid?: number | undefined;
-}
+import { type Attributes, StagedFile } from './staged-file.js';
 
 /** Larger files reach the disk one by one, while the next ones are written. */
 export const largeFileBytes = 1024 * 1024;
@@ -233,7 +225,8 @@ function parentOf(path: string): string {
 function judgeTarget(target: string, overwrite: boolean): boolean {
   const held = listTarget(target);
   if (held === undefined) return false;
-  const first = held.find((name) => !isLeftover(target, name));
+  const gone = removeLeftovers(target);
+  const first = held.find((name) => !gone.includes(name));
   if (overwrite || first === undefined) return true;
   throw createError('bytes/exists', {
     message: `Cannot unpack to "${target}": the folder is not empty, it holds "${escapeForDisplay(first)}"`,
@@ -254,5 +247,9 @@ function listTarget(target: string): string[] | undefined {
 }
 
 function notAFolder(target: string): Error {
-  return createError('bytes/exists', { message: `Cannot unpack to "${target}": something that is not a folder stands there`, hint: 'Choose a new or empty folder', where: target });
+  return createError('bytes/exists', {
+    message: `Cannot unpack to "${target}": something that is not a folder stands there`,
+    hint: 'Choose a new or empty folder',
+    where: target,
+  });
 }

@@ -14,7 +14,7 @@ const octalLimit = 8 ** 11;
 /** Bytes of the whole archive, known before a byte is read. */
 export function tarSize(members: readonly TarMember[]): number {
   let size = tarEndBytes;
-  for (const member of members) size += tarHeader(member).length + paddedSize(contentSize(member));
+  for (const member of members) size += headerSize(toHeader(member)) + paddedSize(contentSize(member));
   return size;
 }
 
@@ -32,6 +32,22 @@ export function contentSize(member: TarMember): number {
  * bytes everywhere: owner 0, no names of owners, whole seconds.
  */
 export function tarHeader(member: TarMember): Buffer {
+  const header = toHeader(member);
+  const ustar = ustarBlock(header);
+  return header.records === '' ? ustar : Buffer.concat([paxHeader(header), ustar]);
+}
+
+interface Header {
+  readonly type: '0' | '5' | 'x';
+  readonly name: SplitName;
+  readonly mode: number;
+  readonly size: number;
+  readonly mtime: number;
+  /** What ustar cannot say, as pax records. */
+  readonly records: string;
+}
+
+function toHeader(member: TarMember): Header {
   const directory = member.content.kind === 'directory';
   const name = directory && !member.name.endsWith('/') ? `${member.name}/` : member.name;
   const size = contentSize(member);
@@ -40,18 +56,22 @@ export function tarHeader(member: TarMember): Buffer {
     throw createError('core/bug', { message: `Cannot write the tar member ${JSON.stringify(name.slice(0, 160))}: its name or its time (${mtime}) cannot be` });
   }
   const split = splitName(name);
-  const records = [
-    split === undefined ? toPaxRecord('path', name) : '',
-    size < octalLimit ? '' : toPaxRecord('size', String(size)),
-    mtime >= 0 && mtime < octalLimit ? '' : toPaxRecord('mtime', String(mtime)),
-  ].join('');
-  const header = ustarBlock(directory ? '5' : '0', split ?? fallbackName(name), member.mode, size, mtime);
-  return records === '' ? header : Buffer.concat([paxHeader(Buffer.from(records), name), header]);
+  const records = (split === undefined ? toPaxRecord('path', name) : '') + (fitsOctal(size) ? '' : toPaxRecord('size', String(size))) + (fitsOctal(mtime) ? '' : toPaxRecord('mtime', String(mtime)));
+  return { type: directory ? '5' : '0', name: split ?? fallbackName(name), mode: member.mode, size, mtime, records };
 }
 
-function paxHeader(records: Buffer, name: string): Buffer {
-  const header = ustarBlock('x', fallbackName(`PaxHeaders.0/${name}`), 0o644, records.length, 0);
-  return Buffer.concat([header, records], blockBytes + paddedSize(records.length));
+function headerSize({ records }: Header): number {
+  return records === '' ? blockBytes : 2 * blockBytes + paddedSize(Buffer.byteLength(records));
+}
+
+function paxHeader(header: Header): Buffer {
+  const records = Buffer.from(header.records);
+  const ustar = ustarBlock({ type: 'x', name: fallbackName(`PaxHeaders.0/${header.name.name}`), mode: 0o644, size: records.length, mtime: 0, records: '' });
+  return Buffer.concat([ustar, records], blockBytes + paddedSize(records.length));
+}
+
+function fitsOctal(value: number): boolean {
+  return value >= 0 && value < octalLimit;
 }
 
 interface SplitName {
@@ -75,21 +95,21 @@ function fallbackName(name: string): SplitName {
   return { prefix: '', name: plain.slice(0, fields.name[1] - slash.length) + slash };
 }
 
-function ustarBlock(type: string, { prefix, name }: SplitName, mode: number, size: number, mtime: number): Buffer {
+function ustarBlock({ type, name, mode, size, mtime }: Header): Buffer {
   const block = Buffer.alloc(blockBytes);
   const put = (field: keyof typeof fields, text: string) => block.write(text, fields[field][0], 'latin1');
   const putNumber = (field: keyof typeof fields, value: number) => put(field, value.toString(8).padStart(fields[field][1] - 1, '0'));
-  put('name', name);
+  put('name', name.name);
   putNumber('mode', mode & 0o7777);
   putNumber('uid', 0);
   putNumber('gid', 0);
-  putNumber('size', size < octalLimit ? size : 0);
-  putNumber('mtime', mtime >= 0 && mtime < octalLimit ? mtime : 0);
+  putNumber('size', fitsOctal(size) ? size : 0);
+  putNumber('mtime', fitsOctal(mtime) ? mtime : 0);
   put('type', type);
   put('magic', ustarMagic);
   putNumber('deviceMajor', 0);
   putNumber('deviceMinor', 0);
-  put('prefix', prefix);
+  put('prefix', name.prefix);
   put('checksum', `${checksumOf(block).toString(8).padStart(6, '0')}\0 `);
   return block;
 }

@@ -4,10 +4,11 @@ import { leftOut } from './layer-stack.js';
 import { judgeLayerLink, judgeLink } from './link-target.js';
 import { foldPath, type Twin, TwinFinder } from './path-twins.js';
 import { portabilityOf, unsafePath } from './safe-path.js';
-import { type Attributes, largeFileBytes, type Staging } from './staging.js';
+import type { Attributes } from './staged-file.js';
+import { largeFileBytes, type Staging } from './staging.js';
 import type { TarBody, TarEntry } from './tar-entry.js';
 import { readTar } from './tar-read.js';
-import type { UnpackFile, UnpackOptions, UnpackTar } from './unpack.js';
+import type { UnpackFile, UnpackOptions, UnpackTar } from './unpack-source.js';
 
 interface PendingLink {
   readonly path: string;
@@ -57,7 +58,10 @@ export class UnpackJob {
   count(where: string): void {
     const { archiveEntries } = this.options.limits;
     if (++this.#entries <= archiveEntries) return;
-    throw createError('bytes/limit', { message: `Cannot unpack ${escapeForDisplay(where)}: the package holds more than ${archiveEntries} entries`, where });
+    throw createError('bytes/limit', {
+      message: `Cannot unpack ${escapeForDisplay(where)}: the package holds more than ${archiveEntries} entries`,
+      where,
+    });
   }
 
   /** The path is taken from now on; throws when it is already, or cannot stand beside another one on this disk. */

@@ -3,7 +3,7 @@ import { followHardLink, leftOut } from './layer-stack.js';
 import { seenFrom } from './link-target.js';
 import { judgeLayerPath, unsafePath } from './safe-path.js';
 import type { TarBody, TarEntry } from './tar-entry.js';
-import type { UnpackFile, UnpackSource, UnpackTar } from './unpack.js';
+import type { UnpackFile, UnpackSource, UnpackTar } from './unpack-source.js';
 import type { UnpackJob } from './unpack-job.js';
 
 /** Policy `image`: layers of one tree. The top one is read first, so that each is read once and nothing is written to be replaced. */
@@ -101,7 +101,8 @@ class LayerUnpacking {
       if (entry.kind !== 'hardlink' || path === undefined) continue;
       const target = followHardLink(name, this.#held, (held) => held.entry);
       if (target?.entry.kind === 'symlink') this.#addLink(path, target.entry);
-      else if (target?.entry.kind !== 'file') this.#job.findings.push(leftOut(path, this.#source.where, 'it is a hard link to a file that its layer does not hold'));
+      else if (target?.entry.kind !== 'file')
+        this.#job.findings.push(leftOut(path, this.#source.where, 'it is a hard link to a file that its layer does not hold'));
       else if (target.path !== undefined) this.#job.addHardLink(path, target.path);
       else passedOver.set(target.entry.offset, [...(passedOver.get(target.entry.offset) ?? []), path]);
     }

@@ -39,11 +39,16 @@ describe('unpackParts on a disk that folds names', () => {
     ['L/x', 'l'],
     ['Foo/a', 'foo/b'],
   ])('A10, A11: refuses %s beside %s', async (first, second) => {
-    await expect(unpackFolding({ name: first }, { name: second })).rejects.toMatchObject({ code: 'bytes/refused-entry', message: expect.stringMatching(/this disk cannot tell/) });
+    await expect(unpackFolding({ name: first }, { name: second })).rejects.toMatchObject({
+      code: 'bytes/refused-entry',
+      message: expect.stringMatching(/this disk cannot tell/),
+    });
   });
 
   it('sees a link out through a link that is spelled otherwise', async () => {
-    await expect(unpackFolding({ name: 'd/e/L', type: '2', linkName: '../..' }, { name: 'd/e/m', type: '2', linkName: 'l/../x' })).rejects.toMatchObject({ message: expect.stringMatching(/"d\/e\/m".*leads out/) });
+    await expect(
+      unpackFolding({ name: 'd/e/L', type: '2', linkName: '../..' }, { name: 'd/e/m', type: '2', linkName: 'l/../x' }),
+    ).rejects.toMatchObject({ message: expect.stringMatching(/"d\/e\/m".*leads out/) });
   });
 
   it('takes the rest', async () => {

@@ -2,7 +2,7 @@ import { mapConcurrent } from './concurrent.js';
 import { escapeForDisplay } from './escape-for-display.js';
 import { assertSafePath, normalizeEntryName } from './safe-path.js';
 import type { TarBody, TarEntry } from './tar-entry.js';
-import type { UnpackFile, UnpackSource, UnpackTar } from './unpack.js';
+import type { UnpackFile, UnpackSource, UnpackTar } from './unpack-source.js';
 import { refuseEntry, type UnpackJob } from './unpack-job.js';
 
 const setIdBits = 0o6000;
@@ -71,9 +71,11 @@ class TarUnpacking {
     const name = normalizeEntryName(entry.name);
     if (name === '' && entry.kind === 'directory') return undefined;
     assertSafePath(name, where, this.#job.options.limits);
-    if (!['file', 'directory', 'symlink', 'hardlink'].includes(entry.kind)) throw refuseEntry(name, where, `it is a ${entry.kind}, expected a file, folder or link`);
+    if (!['file', 'directory', 'symlink', 'hardlink'].includes(entry.kind))
+      throw refuseEntry(name, where, `it is a ${entry.kind}, expected a file, folder or link`);
     // On a folder the bits give nobody any rights, and group folders have them: they are only dropped.
-    if (entry.kind === 'file' && (entry.mode & setIdBits) !== 0) throw refuseEntry(name, where, 'it would run with the rights of another user (set-id bit)');
+    if (entry.kind === 'file' && (entry.mode & setIdBits) !== 0)
+      throw refuseEntry(name, where, 'it would run with the rights of another user (set-id bit)');
     return name;
   }
 
@@ -93,7 +95,12 @@ class TarUnpacking {
   #takeHardLink(name: string, path: string | undefined, entry: TarEntry): undefined {
     const target = normalizeEntryName(entry.linkTarget ?? '');
     const held = this.#held.get(target);
-    if (held === undefined) throw refuseEntry(name, this.#source.where, `it is a hard link to "${escapeForDisplay(target)}", which is no file that stands before it in the archive`);
+    if (held === undefined)
+      throw refuseEntry(
+        name,
+        this.#source.where,
+        `it is a hard link to "${escapeForDisplay(target)}", which is no file that stands before it in the archive`,
+      );
     this.#held.set(name, held);
     if (path === undefined) return;
     if (held.path !== undefined) this.#job.addHardLink(path, held.path);

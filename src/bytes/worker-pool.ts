@@ -6,8 +6,9 @@ import { createError } from '../core/index.js';
 import type { BlobJob, BuiltBlob, JobWatch } from './blob-job.js';
 import { fromSent, type IngestAnswer, SharedWatch } from './ingest-messages.js';
 
-/** More than cores gain nothing, more than four only fill memory. */
-const poolSize = Math.min(4, availableParallelism());
+/** More than cores gain nothing, more than three (two that compress) take more memory than they are worth. */
+const poolSize = Math.min(3, availableParallelism());
+const compressorsAtOnce = 2;
 
 const tickMilliseconds = 50;
 
@@ -17,6 +18,7 @@ const workerUrl = new URL(import.meta.url.endsWith('.ts') ? '../../dist/ingest-w
 const idle: Worker[] = [];
 const waiting: (() => void)[] = [];
 let alive = 0;
+let compressing = 0;
 
 /** False where the worker's file is missing, as in a bundle of somebody else: there everything is done in one thread. */
 export function hasWorkers(): boolean {
@@ -25,8 +27,10 @@ export function hasWorkers(): boolean {
 
 /** Runs a job in a worker, started when first needed and kept. An idle one does not keep the process alive. */
 export async function runInWorker(job: BlobJob, watch: JobWatch): Promise<BuiltBlob> {
-  while (idle.length === 0 && alive >= poolSize) await new Promise<void>((resolve) => waiting.push(resolve));
+  const compresses = job.content.kind === 'tar' && job.content.compression !== 'none';
+  while ((idle.length === 0 && alive >= poolSize) || (compresses && compressing >= compressorsAtOnce)) await new Promise<void>((resolve) => waiting.push(resolve));
   const worker = idle.pop() ?? startWorker();
+  if (compresses) compressing++;
   const shared = new SharedWatch();
   const tick = () => {
     watch.onBytes(shared.take());
@@ -43,7 +47,8 @@ export async function runInWorker(job: BlobJob, watch: JobWatch): Promise<BuiltB
     return answer.blob;
   } finally {
     clearInterval(ticking);
-    waiting.shift()?.();
+    if (compresses) compressing--;
+    wakeAll();
   }
 }
 
@@ -53,9 +58,13 @@ function startWorker(): Worker {
   worker.once('exit', () => {
     alive--;
     if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1);
-    waiting.shift()?.();
+    wakeAll();
   });
   return worker;
+}
+
+function wakeAll(): void {
+  for (const wake of waiting.splice(0)) wake();
 }
 
 /** A worker that answered is idle again; one that died is not. */

@@ -1,5 +1,6 @@
 import type * as OpsModule from '../ops/index.js';
 import type { OpsContext } from '../ops/index.js';
+import { given } from './arguments.js';
 import type { CommonOptions } from './base-command.js';
 import type { Escape } from './display.js';
 import { exitCodes } from './exit-codes.js';
@@ -34,32 +35,21 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
   return {
     io,
     run: async (options, call, render, toExitCode = () => exitCodes.ok) => {
+      const since = performance.now();
       const ops = await load();
-      const result = await work(io, options, ops, call);
-      code = toExitCode(result);
-      await writeResult(io, options, ops.escapeForDisplay, result, render);
+      const progress = startProgress(io, options, ops.escapeForDisplay);
+      const { signal, cwd, env } = io;
+      const context = ops.createContext({ cwd, env, signal, progress, ...given({ concurrency: options.concurrency }) });
+      try {
+        const result = await call(ops, context).finally(progress.close);
+        code = toExitCode(result);
+        await writeResult(io, options, ops.escapeForDisplay, result, render);
+      } finally {
+        if (options.verbose === true) await writeLines(io.stderr, renderCounters(context.counters, performance.now() - since));
+      }
     },
     exitCode: () => code,
   };
-}
-
-/** The call itself, with progress shown meanwhile and the counters afterwards, whatever comes of it. */
-async function work<R>(io: CliIo, options: CommonOptions, ops: Ops, call: (ops: Ops, context: OpsContext) => Promise<R>): Promise<R> {
-  const since = performance.now();
-  const progress = startProgress(io, options, ops.escapeForDisplay);
-  const context = ops.createContext({
-    cwd: io.cwd,
-    env: io.env,
-    signal: io.signal,
-    progress,
-    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-  });
-  try {
-    return await call(ops, context);
-  } finally {
-    progress.close();
-    if (options.verbose === true) await writeLines(io.stderr, renderCounters(context.counters, performance.now() - since));
-  }
 }
 
 function startProgress(io: CliIo, options: CommonOptions, escape: Escape) {

@@ -91,7 +91,7 @@ describe('options', () => {
     [
       'convert',
       'convert a b --vintage cnai --dry-run --fail-on-loss',
-      { ...moved, format: 'modelpack', dryRun: true },
+      { ...moved, format: 'modelpack', dryRun: true, findings: [] },
       { source: 'a', destination: 'b', format: 'modelpack', vintage: 'cnai', dryRun: true, failOnLoss: true },
     ],
     [

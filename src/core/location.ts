@@ -45,7 +45,7 @@ function parseTransport(transport: (typeof transports)[number], text: string): L
     path,
     ...(tag === undefined || tag === '' ? {} : { tag }),
     ...(digest === undefined ? {} : { digest }),
-  } as Location;
+  };
 }
 
 function parsePathOrName(text: string): Location {

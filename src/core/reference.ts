@@ -14,7 +14,7 @@ export interface Reference {
 /** distribution-spec 1.1, Pulling manifests: the grammars of `<name>` and of `<reference>` as a tag. */
 const repositoryGrammar = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tagGrammar = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-const hostGrammar = /^(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::[0-9]{1,5})?$/;
+const hostGrammar = /^(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*)(?::[0-9]{1,5})?$/;
 const maxNameLength = 255;
 
 /** Text → reference. Throws `core/bad-reference` that says which part is wrong and why. */

@@ -1,5 +1,15 @@
 import { fromBytes, mapConcurrent } from '../bytes/index.js';
-import { type BlobSink, type BlobSource, type ByteStream, createError, type Descriptor, isToolkitError, type Limits, type Progress, type ProgressItem } from '../core/index.js';
+import {
+  type BlobSink,
+  type BlobSource,
+  type ByteStream,
+  createError,
+  type Descriptor,
+  isToolkitError,
+  type Limits,
+  type Progress,
+  type ProgressItem,
+} from '../core/index.js';
 import { type ManifestNode, walkGraph } from './graph.js';
 
 export interface CopyOptions {
@@ -41,7 +51,13 @@ async function copyNode(node: ManifestNode, source: BlobSource, { concurrency }:
   await copy(node.descriptor, node.label, async () => fromBytes(node.bytes));
 }
 
-async function copyBlob(descriptor: Descriptor, label: string, open: () => Promise<ByteStream>, sink: BlobSink, options: CopyOptions): Promise<boolean> {
+async function copyBlob(
+  descriptor: Descriptor,
+  label: string,
+  open: () => Promise<ByteStream>,
+  sink: BlobSink,
+  options: CopyOptions,
+): Promise<boolean> {
   const { digest, size } = descriptor;
   const { signal } = options;
   const item: ProgressItem = options.progress.start('copy', label, size);
@@ -59,5 +75,11 @@ async function copyBlob(descriptor: Descriptor, label: string, open: () => Promi
 /** Says which blob of the package it was; the reason stays in its own words. */
 function named(error: unknown, label: string, { digest }: Descriptor): unknown {
   if (!isToolkitError(error) || error.code === 'core/cancelled') return error;
-  return createError(error.code, { message: `Cannot copy ${label} (${digest}): ${error.message}`, hint: error.hint, where: error.where ?? digest, cause: error, findings: error.findings });
+  return createError(error.code, {
+    message: `Cannot copy ${label} (${digest}): ${error.message}`,
+    hint: error.hint,
+    where: error.where ?? digest,
+    cause: error,
+    findings: error.findings,
+  });
 }

@@ -63,5 +63,5 @@ function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
   if (isJsonObject(value)) return 'an object';
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 160)) : String(value);
+  return typeof value === 'number' ? String(value) : JSON.stringify(typeof value === 'string' ? value.slice(0, 160) : value);
 }

@@ -52,7 +52,11 @@ class Blobs implements BlobSource, BlobSink {
 }
 
 function layer(blobs: Blobs, text: string, path?: string): Descriptor {
-  return blobs.add(Buffer.from(text), 'application/octet-stream', path === undefined ? {} : { annotations: { [`org.opencontainers.image.title`]: path } });
+  return blobs.add(
+    Buffer.from(text),
+    'application/octet-stream',
+    path === undefined ? {} : { annotations: { [`org.opencontainers.image.title`]: path } },
+  );
 }
 
 async function walk(root: Descriptor, blobs: Blobs, limits = defaultLimits): Promise<ManifestNode[]> {
@@ -131,7 +135,10 @@ describe('copyGraph', () => {
     const root = source.addManifest([bad]);
     source.map.set(bad.digest, Buffer.from('wEights'));
     const sink = new Blobs();
-    await expect(copyGraph(root, source, sink, options)).rejects.toMatchObject({ code: 'bytes/digest-mismatch', message: expect.stringContaining('layer 1 "w.bin"') });
+    await expect(copyGraph(root, source, sink, options)).rejects.toMatchObject({
+      code: 'bytes/digest-mismatch',
+      message: expect.stringContaining('layer 1 "w.bin"'),
+    });
     expect(sink.map.has(root.digest)).toBe(false);
   });
 

@@ -81,7 +81,10 @@ interface Place {
 async function* visit(place: Place, walk: Walk): AsyncGenerator<ManifestNode, void, undefined> {
   const { limits, order, onUnreadable } = walk.options;
   if (place.depth > limits.indexDepth) {
-    throw createError('bytes/limit', { message: `Cannot read the index ${place.descriptor.digest}: indexes are nested deeper than ${limits.indexDepth} levels`, where: place.descriptor.digest });
+    throw createError('bytes/limit', {
+      message: `Cannot read the index ${place.descriptor.digest}: indexes are nested deeper than ${limits.indexDepth} levels`,
+      where: place.descriptor.digest,
+    });
   }
   if (!isNew(walk, 'manifest', place.descriptor)) return;
   let read: Awaited<ReturnType<typeof readManifest>>;
@@ -115,7 +118,10 @@ function isNew({ seen, options }: Walk, role: 'manifest' | 'leaf', { digest, siz
   const key = `${role} ${digest} ${size}`;
   if (seen.has(key)) return false;
   if (seen.size >= options.limits.graphNodes) {
-    throw createError('bytes/limit', { message: `Cannot read the package: it consists of more than ${options.limits.graphNodes} blobs`, where: digest });
+    throw createError('bytes/limit', {
+      message: `Cannot read the package: it consists of more than ${options.limits.graphNodes} blobs`,
+      where: digest,
+    });
   }
   seen.add(key);
   return true;

@@ -52,7 +52,8 @@ function decideKind(json: JsonObject, where: string): ParsedRoot['kind'] {
   if (!isIndex && !('layers' in json)) throw refuse(where, explainOther(json));
   const kind = isIndex ? 'index' : 'manifest';
   const mediaType = json['mediaType'];
-  if (typeof mediaType === 'string' && !isKindOfType(kind, mediaType)) throw ambiguous(where, `its mediaType is ${mediaType}, but its content is that of ${kind === 'index' ? 'an index' : 'a manifest'}`);
+  if (typeof mediaType === 'string' && !isKindOfType(kind, mediaType))
+    throw ambiguous(where, `its mediaType is ${mediaType}, but its content is that of ${kind === 'index' ? 'an index' : 'a manifest'}`);
   return kind;
 }
 

@@ -7,7 +7,14 @@ describe('media types', () => {
   it('tells manifests, indexes and image layers apart', () => {
     expect([mediaTypes.manifest, mediaTypes.dockerManifest, mediaTypes.index].map(isManifestType)).toEqual([true, true, false]);
     expect([mediaTypes.index, mediaTypes.dockerIndex, mediaTypes.manifest].map(isIndexType)).toEqual([true, true, false]);
-    const layers = [mediaTypes.layer, mediaTypes.layerGzip, mediaTypes.layerZstd, mediaTypes.dockerLayer, mediaTypes.dockerLayerGzip, 'application/vnd.oci.image.layer.nondistributable.v1.tar+gzip'];
+    const layers = [
+      mediaTypes.layer,
+      mediaTypes.layerGzip,
+      mediaTypes.layerZstd,
+      mediaTypes.dockerLayer,
+      mediaTypes.dockerLayerGzip,
+      'application/vnd.oci.image.layer.nondistributable.v1.tar+gzip',
+    ];
     expect(layers.filter((type) => !isImageLayerType(type))).toEqual([]);
     expect(['application/vnd.cncf.model.weight.v1.tar', mediaTypes.imageConfig, `${mediaTypes.layer}+xz`].some(isImageLayerType)).toBe(false);
   });

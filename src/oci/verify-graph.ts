@@ -1,5 +1,14 @@
 import { drain, mapConcurrent } from '../bytes/index.js';
-import { type BlobSource, type ByteStream, createError, type Descriptor, type Finding, isToolkitError, type Limits, type Progress } from '../core/index.js';
+import {
+  type BlobSource,
+  type ByteStream,
+  createError,
+  type Descriptor,
+  type Finding,
+  isToolkitError,
+  type Limits,
+  type Progress,
+} from '../core/index.js';
 import { type LeafNode, type ManifestNode, walkGraph } from './graph.js';
 
 export interface VerifyOptions {
@@ -68,5 +77,11 @@ async function* watched(stream: ByteStream, advance: (bytes: number) => void, si
 /** What is wrong with the package is a finding; cancelling, and what is wrong with the program, is not. */
 function toProblem(error: unknown, label: string, { digest }: Descriptor): Finding {
   if (!isToolkitError(error) || error.code === 'core/cancelled' || error.code === 'core/bug') throw error;
-  return { level: 'error', code: error.code, message: `${label}: ${error.message}`, where: digest, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+  return {
+    level: 'error',
+    code: error.code,
+    message: `${label}: ${error.message}`,
+    where: digest,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  };
 }

@@ -1,5 +1,5 @@
 import { createError, type Finding, type ModelPackage, type OciSource, type Written } from '../core/index.js';
-import { canRestamp, listLayers, parseVintage, restamp, type Vintage, writeModelpack } from '../formats/index.js';
+import { canRestamp, judgeRestamp, listLayers, parseVintage, restamp, type Vintage, writeModelpack } from '../formats/index.js';
 import type { OpsContext } from './context.js';
 import { writeContext } from './pack.js';
 import { distinct, openPackage } from './package.js';
@@ -29,7 +29,8 @@ export async function convert(options: ConvertOptions, context: OpsContext): Pro
   if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot convert "${options.source}": it is a bare folder`, hint: `Pack it: \`modelport pack ${options.source} --vintage ${vintage} -t NAME\`` });
   if (!known) throw createError('format/unsupported', { message: `Cannot convert "${options.source}": it is an ${pkg.format}, not a model package`, hint: '`modelport inspect` says what it is' });
   const lost = lossesBetween(pkg, vintage);
-  const base = { format: 'modelpack', vintage, lost, name: null, path: null, copied: [], bytes: { total: 0, sent: 0, skipped: 0 } };
+  const findings = canRestamp(source, vintage, context.limits) ? judgeRestamp(source, vintage, context.limits) : [];
+  const base = { format: 'modelpack', vintage, lost, findings, name: null, path: null, copied: [], bytes: { total: 0, sent: 0, skipped: 0 } };
   if (options.failOnLoss === true && lost.some((finding) => finding.level !== 'note')) {
     throw createError('ops/refused', { message: `Cannot convert "${options.source}" without loss: ${lost[0]?.message ?? ''}`, hint: 'Leave --fail-on-loss out to accept it', findings: lost });
   }
@@ -40,7 +41,7 @@ export async function convert(options: ConvertOptions, context: OpsContext): Pro
     await target.publish(written.root);
     await target.finish();
     const copied = [{ name: target.name, digest: written.root.digest }];
-    return { ...base, digest: written.root.digest, name: target.name, path: target.path, bytes: written.bytes, lost: distinct([...lost, ...written.findings]), copied, dryRun: false };
+    return { ...base, digest: written.root.digest, name: target.name, path: target.path, bytes: written.bytes, findings: distinct([...findings, ...written.findings]), copied, dryRun: false };
   } finally {
     await target.close();
   }
@@ -51,8 +52,7 @@ async function writeConverted(source: OciSource, pkg: ModelPackage, vintage: Vin
     return writeModelpack(pkg, { kind: 'oci', blobs: target.blobs }, { ...writeContext(context), vintage, layers: { byRole: {} }, platform: 'linux/amd64' });
   }
   const bytes = await sendLayers(source, target, context);
-  const { root, findings } = await restamp(source, vintage, target.blobs, context.limits);
-  return { root, findings, bytes };
+  return { root: await restamp(source, vintage, target.blobs, context.limits), findings: [], bytes };
 }
 
 /** The layers as they are; where the target has them, nothing moves. */

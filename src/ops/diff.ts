@@ -1,9 +1,9 @@
 import { mapConcurrent } from '../bytes/index.js';
 import type { ModelPackage, Part, TensorInfo } from '../core/index.js';
+import { completeWeights, type CompletedPackage } from './complete-weights.js';
 import type { OpsContext } from './context.js';
 import { digestPart } from './ls.js';
 import { openPackage } from './package.js';
-import { readWeights } from './read-weights.js';
 import type { DiffEntry, DiffResult } from './results.js';
 
 export interface DiffOptions {
@@ -13,11 +13,11 @@ export interface DiffOptions {
 
 /** What differs between two packages, of whatever form: metadata, files by content (renames found), tensors by name, dtype and shape. */
 export async function diff(options: DiffOptions, context: OpsContext): Promise<DiffResult> {
-  const { pkg: a } = await openPackage(options.a, context);
-  const { pkg: b } = await openPackage(options.b, context);
-  const metadata = diffMetadata(a, b);
-  const files = await diffFiles(a.parts, b.parts, context);
-  const tensors = await diffTensors(a.parts, b.parts, context);
+  const a = await completeWeights((await openPackage(options.a, context)).pkg, context);
+  const b = await completeWeights((await openPackage(options.b, context)).pkg, context);
+  const metadata = diffMetadata(a.pkg, b.pkg);
+  const files = await diffFiles(a.pkg.parts, b.pkg.parts, context);
+  const tensors = diffTensors(listTensors(a), listTensors(b));
   const equal = [metadata, ...Object.values(files), ...Object.values(tensors)].every((list) => list.length === 0);
   return { equal, metadata, files, tensors };
 }
@@ -71,9 +71,12 @@ async function isSameContent(a: Part, b: Part): Promise<boolean> {
   return (a.digest ?? (await digestPart(a))) === (b.digest ?? (await digestPart(b)));
 }
 
-async function diffTensors(a: readonly Part[], b: readonly Part[], context: OpsContext): Promise<DiffResult['tensors']> {
-  const list = async (parts: readonly Part[]) => (await readWeights(parts, context)).files.flatMap((file) => file.tensors);
-  const [left, right] = [byName(await list(a)), byName(await list(b))];
+function listTensors({ weightFiles }: CompletedPackage): readonly TensorInfo[] {
+  return weightFiles.flatMap((file) => file.tensors);
+}
+
+function diffTensors(a: readonly TensorInfo[], b: readonly TensorInfo[]): DiffResult['tensors'] {
+  const [left, right] = [byName(a), byName(b)];
   const changed = [...left].flatMap(([name, tensor]) => {
     const other = right.get(name);
     return other === undefined || spell(tensor) === spell(other) ? [] : [{ name, a: spell(tensor), b: spell(other) }];

@@ -60,7 +60,7 @@ interface ReadParts {
 /** Roles come first from names; an ONNX file may then make weights of files beside it. */
 async function readParts(source: FolderSource, description: Description, context: OpsContext): Promise<ReadParts> {
   const files = source.tree.entries.filter((entry) => entry.kind === 'file');
-  const classify = (externalData: ReadonlySet<string>) => classifyAll(files, description.files, { externalData, ...(source.buildfile === undefined ? {} : { findGlobPlace: source.buildfile.findGlobPlace }) });
+  const classify = (externalData: ReadonlySet<string>) => classifyAll(files, description.files, { externalData, ...(source.buildfile === undefined ? {} : { findGlobPlace: (glob: string) => source.buildfile?.findGlobPlace(glob) }) });
   const first = classify(new Set());
   const firstParts = toParts(source, first.files);
   const { files: weightFiles, findings: weightFindings } = await readWeights(firstParts, context);
@@ -91,18 +91,26 @@ function toParts({ tree }: FolderSource, files: ReturnType<typeof classifyAll>['
 function toPackage(description: Description, parts: readonly Part[], report: WeightsReport, hints: FolderHints, findings: readonly Finding[]): ModelPackage {
   const { parameters, ...stated } = description.weights;
   const counted = parameters === undefined ? {} : { parameters, paramSize: toParamSize(parameters) };
-  const io = { inputs: description.inputs, outputs: description.outputs };
   return {
     format: 'folder',
     identity: { ...hints.identity, ...report.identity, ...description.identity },
-    weights: { ...report.summary, ...counted, ...stated },
+    weights: { ...hints.weights, ...report.summary, ...counted, ...stated },
     capabilities: { ...hints.capabilities, ...report.capabilities, ...description.capabilities },
     parts,
-    io: { ...(io.inputs.length + io.outputs.length === 0 && report.io !== undefined ? report.io : io), selfTests: description.selfTests.length, examples: description.examples.length },
-    run: description.run,
+    io: { ...chooseIo(description, report, hints), selfTests: description.selfTests.length, examples: description.examples.length },
+    run: { ...hints.run, ...description.run },
     extra: {},
     findings: [...findings, ...report.findings, ...hints.findings],
   };
+}
+
+/** The first that names any: what was written, what an ONNX graph says, what another package's description says. */
+function chooseIo(...sources: readonly (Partial<Pick<ModelPackage['io'], 'inputs' | 'outputs'>> | WeightsReport)[]): Pick<ModelPackage['io'], 'inputs' | 'outputs'> {
+  for (const source of sources) {
+    const { inputs = [], outputs = [] } = 'summary' in source ? (source.io ?? {}) : source;
+    if (inputs.length + outputs.length > 0) return { inputs, outputs };
+  }
+  return { inputs: [], outputs: [] };
 }
 
 /** For `init`: a name that a person may correct. */

@@ -32,7 +32,7 @@ export function applySettings(described: Described, settings: readonly { readonl
     if (value === '') delete changed[field.view][field.key];
     else changed[field.view][field.key] = toValue(field, key, value);
   }
-  return changed as Described;
+  return changed;
 }
 
 function findField(key: string): SettableField {

@@ -39,14 +39,19 @@ export async function checkShardIndexes(parts: readonly Part[], files: readonly 
   return found.flat();
 }
 
-const configFiles = { configJson: 'config.json', quantizeConfig: 'quantize_config.json', generationConfig: 'generation_config.json' } as const;
+const configFiles = [
+  ['config.json', 'configJson'],
+  ['quantize_config.json', 'quantizeConfig'],
+  ['quant_config.json', 'quantizeConfig'],
+  ['generation_config.json', 'generationConfig'],
+] as const satisfies readonly (readonly [string, keyof WeightConfigs])[];
 
 /** The configs beside the weights; one that is not JSON is a finding. */
 export async function readWeightConfigs(parts: readonly Part[], context: OpsContext): Promise<{ configs: WeightConfigs; findings: Finding[] }> {
   const findings: Finding[] = [];
-  const configs: Record<string, unknown> = {};
-  for (const [key, path] of Object.entries(configFiles)) {
-    const part = parts.find((each) => each.path === path);
+  const configs: Partial<Record<keyof WeightConfigs, unknown>> = {};
+  for (const [path, key] of configFiles) {
+    const part = configs[key] === undefined ? parts.find((each) => each.path === path) : undefined;
     if (part === undefined) continue;
     try {
       configs[key] = parseJson(await collect(await openPart(part.content), context.limits.configBytes, path), path, { bytes: context.limits.configBytes });
@@ -55,5 +60,5 @@ export async function readWeightConfigs(parts: readonly Part[], context: OpsCont
       findings.push({ level: 'warning', code: error.code, message: error.message, where: error.where ?? path });
     }
   }
-  return { configs: configs as WeightConfigs, findings };
+  return { configs, findings };
 }

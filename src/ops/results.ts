@@ -94,6 +94,8 @@ export interface ConvertResult extends CopyResult {
   readonly format: string;
   readonly vintage?: string;
   readonly dryRun: boolean;
+  /** What is odd about the result without being lost. */
+  readonly findings: readonly Finding[];
 }
 
 export interface EditResult extends CopyResult {

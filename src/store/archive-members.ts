@@ -46,7 +46,11 @@ export function createMembers(path: string, access: FileAccess, entries: readonl
     read: async (name, limit) => {
       const member = find(name);
       if (member === undefined) throw badArchive(path, `the file "${name}" is missing`);
-      if (member.size > limit) throw createError('bytes/limit', { message: `Cannot read "${name}" of "${path}": expected at most ${limit} bytes, found ${member.size}`, where: path });
+      if (member.size > limit)
+        throw createError('bytes/limit', {
+          message: `Cannot read "${name}" of "${path}": expected at most ${limit} bytes, found ${member.size}`,
+          where: path,
+        });
       return access.read(member.offset, member.size);
     },
   };
@@ -59,5 +63,9 @@ function addFile(files: Map<string, Member>, name: string, { offset, size }: Tar
 }
 
 export function badArchive(path: string, reason: string): Error {
-  return createError('bytes/bad-archive', { message: `Cannot read the archive "${path}": ${reason}`, hint: 'The archive is damaged or not complete: fetch or build it again', where: path });
+  return createError('bytes/bad-archive', {
+    message: `Cannot read the archive "${path}": ${reason}`,
+    hint: 'The archive is damaged or not complete: fetch or build it again',
+    where: path,
+  });
 }

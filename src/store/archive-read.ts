@@ -44,7 +44,8 @@ export async function openArchive(path: string, options: ArchiveOptions = {}): P
   const { limits = defaultLimits, counters = createCounters() } = options;
   const sniffed = await sniffArchive(path, limits);
   if (sniffed === 'gzip') throw compressed(path);
-  if (sniffed === undefined) throw createError('store/not-a-layout', { message: `Cannot open "${path}" as an archive: it is not a tar`, where: path });
+  if (sniffed === undefined)
+    throw createError('store/not-a-layout', { message: `Cannot open "${path}" as an archive: it is not a tar`, where: path });
   const access = await openFileAccess(path, counters);
   try {
     const members = createMembers(path, access, await scanTar(access, { limits, where: path }));
@@ -111,10 +112,14 @@ function findSize(place: BlobPlace | undefined): number | undefined {
 
 function toPlace(path: string, blobs: ReadonlyMap<Digest, BlobPlace>, { digest, size }: Descriptor): BlobPlace {
   const place = blobs.get(digest);
-  if (place === undefined) throw createError('store/blob-missing', { message: `Cannot read the blob ${digest}: it is not in "${path}"`, where: digest });
+  if (place === undefined)
+    throw createError('store/blob-missing', { message: `Cannot read the blob ${digest}: it is not in "${path}"`, where: digest });
   const found = findSize(place);
   if (found === size) return place;
-  throw createError('bytes/size-mismatch', { message: `Cannot use the blob ${digest} of "${path}": expected ${size} bytes, found ${found}`, where: digest });
+  throw createError('bytes/size-mismatch', {
+    message: `Cannot use the blob ${digest} of "${path}": expected ${size} bytes, found ${found}`,
+    where: digest,
+  });
 }
 
 function openPlace(path: string, place: BlobPlace, range: ByteRange | undefined, counters: ByteCounters): ByteStream {

@@ -83,7 +83,8 @@ class TarArchive implements ArchiveWriter {
   async open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream> {
     const { digest, size } = descriptor;
     const member = this.#blobs.get(digest);
-    if (member === undefined) throw createError('store/blob-missing', { message: `Cannot read the blob ${digest}: it was not put into "${this.#path}"`, where: digest });
+    if (member === undefined)
+      throw createError('store/blob-missing', { message: `Cannot read the blob ${digest}: it was not put into "${this.#path}"`, where: digest });
     const start = member.offset + Math.min(range?.start ?? 0, member.size);
     const end = member.offset + Math.min(range?.end ?? member.size, member.size);
     const bytes = fromFile(this.#temporary, { start, end }, this.#counters);
@@ -176,7 +177,8 @@ class TarArchive implements ArchiveWriter {
   }
 
   #write(bytes: Uint8Array, position: number): void {
-    for (let written = 0; written < bytes.byteLength; ) written += writeSync(this.#handle, bytes, written, bytes.byteLength - written, position + written);
+    for (let written = 0; written < bytes.byteLength;)
+      written += writeSync(this.#handle, bytes, written, bytes.byteLength - written, position + written);
     this.#counters.written += bytes.byteLength;
   }
 }

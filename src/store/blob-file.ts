@@ -15,7 +15,12 @@ export function findBlobSize(layout: string, digest: Digest): number | undefined
   const path = toBlobPath(layout, digest);
   const stat = findStat(path);
   if (stat === undefined) return undefined;
-  if (!stat.isFile()) throw createError('bytes/io', { message: `Cannot use the blob "${path}": it is not a plain file`, hint: 'Remove it and fetch or build the package again', where: path });
+  if (!stat.isFile())
+    throw createError('bytes/io', {
+      message: `Cannot use the blob "${path}": it is not a plain file`,
+      hint: 'Remove it and fetch or build the package again',
+      where: path,
+    });
   return stat.size;
 }
 
@@ -38,7 +43,11 @@ export function toBlobFile(layout: string, { digest, size }: Promised): string {
   const found = findBlobSize(layout, digest);
   if (found === size) return path;
   if (found === undefined) {
-    throw createError('store/blob-missing', { message: `Cannot read the blob ${digest}: it is not in "${layout}"`, hint: 'Fetch or build the package again', where: digest });
+    throw createError('store/blob-missing', {
+      message: `Cannot read the blob ${digest}: it is not in "${layout}"`,
+      hint: 'Fetch or build the package again',
+      where: digest,
+    });
   }
   throw createError('bytes/size-mismatch', {
     message: `Cannot use the blob ${digest}: expected ${size} bytes, found ${found}`,

@@ -15,7 +15,12 @@ export interface BuildSettings {
 }
 
 /** Writes content once, hashed on the way, and holds it against what `expected` promises: `bytes/digest-mismatch`, `bytes/size-mismatch`. */
-export async function buildChecked(content: BlobContent, output: BuildOutput, { expected, progress, signal }: PutOptions, settings: BuildSettings): Promise<Omit<StoredBlob, 'fresh'>> {
+export async function buildChecked(
+  content: BlobContent,
+  output: BuildOutput,
+  { expected, progress, signal }: PutOptions,
+  settings: BuildSettings,
+): Promise<Omit<StoredBlob, 'fresh'>> {
   const pinned = pin(content, expected, settings.counters);
   const onBytes = (count: number) => progress?.advance(count);
   const built = await buildBlob(pinned.content, output, { ...settings, onBytes, ...(signal === undefined ? {} : { signal }) });
@@ -30,7 +35,8 @@ export async function buildChecked(content: BlobContent, output: BuildOutput, { 
  */
 function pin(content: BlobContent, expected: Promised | undefined, counters: ByteCounters): { content: BlobContent; judged?: Digest } {
   if (expected === undefined) return { content };
-  if (splitDigest(expected.digest).algorithm === 'sha256') return { content: content.kind === 'stream' ? { ...content, size: expected.size } : content };
+  if (splitDigest(expected.digest).algorithm === 'sha256')
+    return { content: content.kind === 'stream' ? { ...content, size: expected.size } : content };
   const open = async () => verified(openContent(content, { counters }), expected, expected.digest, counters);
   return { content: { kind: 'stream', size: expected.size, open }, judged: expected.digest };
 }
@@ -38,9 +44,15 @@ function pin(content: BlobContent, expected: Promised | undefined, counters: Byt
 function assertExpected(found: Promised, expected: Promised | undefined): void {
   if (expected === undefined) return;
   if (found.size !== expected.size) {
-    throw createError('bytes/size-mismatch', { message: `Cannot store ${expected.digest}: expected ${expected.size} bytes, found ${found.size}`, where: expected.digest });
+    throw createError('bytes/size-mismatch', {
+      message: `Cannot store ${expected.digest}: expected ${expected.size} bytes, found ${found.size}`,
+      where: expected.digest,
+    });
   }
   if (found.digest !== expected.digest) {
-    throw createError('bytes/digest-mismatch', { message: `Cannot store ${expected.digest}: the bytes hash to ${found.digest}`, where: expected.digest });
+    throw createError('bytes/digest-mismatch', {
+      message: `Cannot store ${expected.digest}: the bytes hash to ${found.digest}`,
+      where: expected.digest,
+    });
   }
 }

@@ -24,7 +24,10 @@ function write(name: string, text: string): FileContent {
   return { kind: 'file', path, size: Buffer.byteLength(text) };
 }
 
-function toTar(members: readonly { name: string; content: FileContent; mode?: number; mtime?: number }[], compression: TarContent['compression'] = 'none'): TarContent {
+function toTar(
+  members: readonly { name: string; content: FileContent; mode?: number; mtime?: number }[],
+  compression: TarContent['compression'] = 'none',
+): TarContent {
   return { kind: 'tar', compression, members: members.map((member) => ({ mode: 0o644, mtime: 0, ...member })) };
 }
 

@@ -1,5 +1,15 @@
 import { digestOf } from '../bytes/index.js';
-import { createError, type Descriptor, type Digest, isDigest, isJsonObject, type JsonObject, type Limits, type NamedDescriptor, parseJson } from '../core/index.js';
+import {
+  createError,
+  type Descriptor,
+  type Digest,
+  isDigest,
+  isJsonObject,
+  type JsonObject,
+  type Limits,
+  type NamedDescriptor,
+  parseJson,
+} from '../core/index.js';
 import { mediaTypes, serialize } from '../oci/index.js';
 import { badArchive, type Member, type Members } from './archive-members.js';
 
@@ -16,7 +26,9 @@ export interface DockerImages {
  * are uncompressed tars, so their digests are the diff ids that the image's config states.
  */
 export async function readDockerImages(members: Members, limits: Limits): Promise<DockerImages> {
-  const list = parseJson(await members.read('manifest.json', limits.manifestBytes), `${members.path}: manifest.json`, { bytes: limits.manifestBytes });
+  const list = parseJson(await members.read('manifest.json', limits.manifestBytes), `${members.path}: manifest.json`, {
+    bytes: limits.manifestBytes,
+  });
   if (!Array.isArray(list)) throw badArchive(members.path, 'manifest.json: expected an array of images');
   const roots: NamedDescriptor[] = [];
   const blobs = new Map<Digest, BlobPlace>();
@@ -47,7 +59,13 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
 
-async function addImage(configName: string, layerNames: readonly string[], members: Members, limits: Limits, blobs: Map<Digest, BlobPlace>): Promise<Descriptor> {
+async function addImage(
+  configName: string,
+  layerNames: readonly string[],
+  members: Members,
+  limits: Limits,
+  blobs: Map<Digest, BlobPlace>,
+): Promise<Descriptor> {
   const configBytes = await members.read(configName, limits.configBytes);
   const diffIds = parseDiffIds(configBytes, `${members.path}: ${configName}`, limits);
   if (diffIds.length !== layerNames.length || diffIds.length > limits.manifestLayers) {
@@ -65,7 +83,8 @@ async function addImage(configName: string, layerNames: readonly string[], membe
 async function addLayer(name: string, digest: Digest, members: Members, blobs: Map<Digest, BlobPlace>): Promise<Descriptor> {
   const member = members.find(name);
   if (member === undefined) throw badArchive(members.path, `the layer "${name}" is missing`);
-  if (isCompressed(await members.head(member, 4))) throw badArchive(members.path, `the layer "${name}" is compressed, so its digest is nowhere written down`);
+  if (isCompressed(await members.head(member, 4)))
+    throw badArchive(members.path, `the layer "${name}" is compressed, so its digest is nowhere written down`);
   blobs.set(digest, { kind: 'member', member });
   return { mediaType: mediaTypes.layer, digest, size: member.size };
 }
@@ -80,7 +99,10 @@ function parseDiffIds(bytes: Uint8Array, where: string, limits: Limits): Digest[
   const rootfs = isJsonObject(config) ? config['rootfs'] : undefined;
   const diffIds = isJsonObject(rootfs) ? (rootfs['diff_ids'] ?? []) : undefined;
   if (!Array.isArray(diffIds) || !diffIds.every(isDigest)) {
-    throw createError('bytes/bad-archive', { message: `Cannot read the image config "${where}": rootfs.diff_ids: expected an array of digests`, where });
+    throw createError('bytes/bad-archive', {
+      message: `Cannot read the image config "${where}": rootfs.diff_ids: expected an array of digests`,
+      where,
+    });
   }
   return diffIds;
 }

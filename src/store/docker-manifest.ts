@@ -9,7 +9,11 @@ export async function toDockerManifest(roots: readonly NamedDescriptor[], blobs:
   const images = new Map<string, { Config: string; RepoTags: string[]; Layers: string[] }>();
   for (const { name, descriptor } of roots) {
     const { config, layers } = await readImage(descriptor, blobs, limits);
-    const image = images.get(descriptor.digest) ?? { Config: toMemberPath(config.digest), RepoTags: [], Layers: layers.map(({ digest }) => toMemberPath(digest)) };
+    const image = images.get(descriptor.digest) ?? {
+      Config: toMemberPath(config.digest),
+      RepoTags: [],
+      Layers: layers.map(({ digest }) => toMemberPath(digest)),
+    };
     if (name !== undefined) image.RepoTags.push(name);
     images.set(descriptor.digest, image);
   }
@@ -20,9 +24,11 @@ async function readImage(descriptor: Descriptor, blobs: BlobSource, limits: Limi
   const { parsed } = await readManifest(blobs, descriptor, limits);
   if (parsed.kind === 'index') throw refuse(descriptor, 'it is an index of several images', 'Name one of them by its digest');
   const { manifest } = parsed;
-  if (!isImageConfigType(manifest.config.mediaType)) throw refuse(descriptor, `it is no container image, its config is ${manifest.config.mediaType}`, 'Write an OCI archive: oci-archive:FILE');
+  if (!isImageConfigType(manifest.config.mediaType))
+    throw refuse(descriptor, `it is no container image, its config is ${manifest.config.mediaType}`, 'Write an OCI archive: oci-archive:FILE');
   const compressed = manifest.layers.find((layer) => !uncompressedTypes.includes(layer.mediaType));
-  if (compressed !== undefined) throw refuse(descriptor, `expected layers that are plain tars, found ${compressed.mediaType}`, 'Write an OCI archive: oci-archive:FILE');
+  if (compressed !== undefined)
+    throw refuse(descriptor, `expected layers that are plain tars, found ${compressed.mediaType}`, 'Write an OCI archive: oci-archive:FILE');
   return manifest;
 }
 

@@ -50,5 +50,8 @@ function identify(path: string, limits: Limits): string | undefined {
 }
 
 function tooLarge(path: string, size: bigint, limits: Limits): Error {
-  return createError('bytes/limit', { message: `Cannot read "${path}": expected at most ${limits.layoutIndexBytes} bytes, found ${size}`, where: path });
+  return createError('bytes/limit', {
+    message: `Cannot read "${path}": expected at most ${limits.layoutIndexBytes} bytes, found ${size}`,
+    where: path,
+  });
 }

@@ -1,4 +1,13 @@
-import { createError, type Descriptor, type Finding, isJsonObject, type JsonObject, type Limits, type NamedDescriptor, parseJson } from '../core/index.js';
+import {
+  createError,
+  type Descriptor,
+  type Finding,
+  isJsonObject,
+  type JsonObject,
+  type Limits,
+  type NamedDescriptor,
+  parseJson,
+} from '../core/index.js';
 import { annotationKeys, mediaTypes, parseDescriptor } from '../oci/index.js';
 
 /** One root of a layout. `json` is the entry as it stands in the file, so that a change of another entry keeps it word by word. */
@@ -42,7 +51,11 @@ export function findNamed(index: LayoutIndex, name: string): Descriptor | undefi
 
 export function listNamed({ entries }: LayoutIndex): NamedDescriptor[] {
   const last = new Map(entries.map((entry) => [entry.name, entry]));
-  return entries.filter((entry) => entry.name === undefined || last.get(entry.name) === entry).map(({ json: _, ...named }) => named);
+  return entries.filter((entry) => entry.name === undefined || last.get(entry.name) === entry).map(toNamed);
+}
+
+function toNamed({ name, descriptor }: LayoutEntry): NamedDescriptor {
+  return { descriptor, ...(name === undefined ? {} : { name }) };
 }
 
 export function listRepeated({ entries }: LayoutIndex, where: string): Finding[] {

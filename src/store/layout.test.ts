@@ -128,7 +128,10 @@ describe('blobs of a layout', () => {
     writeFileSync(secret, bytes);
     rmSync(join(store.path, 'blobs/sha256', hex));
     symlinkSync(secret, join(store.path, 'blobs/sha256', hex));
-    await expect(store.open(descriptor, { start: 0, end: 3 })).rejects.toMatchObject({ code: 'bytes/io', message: expect.stringContaining('not a plain file') });
+    await expect(store.open(descriptor, { start: 0, end: 3 })).rejects.toMatchObject({
+      code: 'bytes/io',
+      message: expect.stringContaining('not a plain file'),
+    });
   });
 
   it('are not looked for under a digest that is a path', async () => {

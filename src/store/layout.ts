@@ -25,7 +25,17 @@ import { buildChecked } from './build-checked.js';
 import { type DigestCache, openDigestCache } from './digest-cache.js';
 import { listFolder } from './folder.js';
 import { createIndexFile, type IndexFile } from './index-file.js';
-import { emptyLayoutIndex, findNamed, type LayoutIndex, listNamed, listRepeated, toIndexText, withName, withoutName, withRoot } from './layout-index.js';
+import {
+  emptyLayoutIndex,
+  findNamed,
+  type LayoutIndex,
+  listNamed,
+  listRepeated,
+  toIndexText,
+  withName,
+  withoutName,
+  withRoot,
+} from './layout-index.js';
 import { createLeaseHolder, type Lease, type LeaseHolder } from './lease.js';
 import { isLayout } from './locate.js';
 
@@ -109,7 +119,7 @@ class Layout implements LayoutStore {
 
   async open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream> {
     const path = toBlobFile(this.path, descriptor);
-    const bytes = fromFile(path, range, this.#counters, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const bytes = fromFile(path, range, this.#counters, constants.O_RDONLY | constants.O_NOFOLLOW);
     return range === undefined ? verified(bytes, descriptor, `the blob ${descriptor.digest}`, this.#counters) : bytes;
   }
 

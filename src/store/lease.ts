@@ -19,6 +19,9 @@ export interface LeaseHolder {
 /** A holder that cannot be seen from here (another machine or container) is believed to live for this long. */
 const unseenHolderMs = 24 * 3_600_000;
 
+/** A folder whose owner was never written down is being made right now, or was left so by a crash. */
+const unownedMs = 10 * 60_000;
+
 /** In the folder of a lease; its time is when the lease was taken. */
 const ownerFile = 'owner';
 
@@ -79,13 +82,15 @@ export function readLeases(layout: string): FoundLeases {
   };
 }
 
-function findSince(folder: string): number | 'dead' | 'released' {
+function findSince(folder: string): number | 'dead' | 'no lease' {
   const stat = statSync(join(folder, ownerFile), { throwIfNoEntry: false }) ?? statSync(folder, { throwIfNoEntry: false });
-  if (stat === undefined) return 'released';
+  if (stat === undefined) return 'no lease';
+  const age = Date.now() - stat.mtimeMs;
   const owner = parseOwner(readText(join(folder, ownerFile)));
-  const life = owner === undefined ? 'unknown' : lifeOf(owner);
-  const isDead = life === 'dead' || (life === 'unknown' && Date.now() - stat.mtimeMs > unseenHolderMs);
-  return isDead ? 'dead' : stat.mtimeMs;
+  // Nothing is put before the owner is written down: until then there is nothing to protect.
+  if (owner === undefined) return age > unownedMs ? 'dead' : 'no lease';
+  const life = lifeOf(owner);
+  return life === 'dead' || (life === 'unknown' && age > unseenHolderMs) ? 'dead' : stat.mtimeMs;
 }
 
 /** Empty while it is being written, and when it is given back right now. */

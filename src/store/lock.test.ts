@@ -41,7 +41,10 @@ describe('withLock', () => {
 
   it('names the process that holds it for too long', async () => {
     hold({});
-    await expect(withLock(lock, () => 1, { timeoutMs: 20 })).rejects.toMatchObject({ code: 'store/locked', message: expect.stringContaining(`process ${process.pid}`) });
+    await expect(withLock(lock, () => 1, { timeoutMs: 20 })).rejects.toMatchObject({
+      code: 'store/locked',
+      message: expect.stringContaining(`process ${process.pid}`),
+    });
     expect(existsSync(lock)).toBe(true);
   });
 
@@ -94,7 +97,10 @@ describe('owner', () => {
     expect(lifeOf(owner)).toBe('alive');
   });
 
-  it.each(['', '{', 'null', '{"pid":1}', '{"pid":"1","token":"0123456789abcdef"}', '{"pid":1,"token":"../../../../etc"}'])('is not read from %j', (text) => {
-    expect(parseOwner(text)).toBeUndefined();
-  });
+  it.each(['', '{', 'null', '{"pid":1}', '{"pid":"1","token":"0123456789abcdef"}', '{"pid":1,"token":"../../../../etc"}'])(
+    'is not read from %j',
+    (text) => {
+      expect(parseOwner(text)).toBeUndefined();
+    },
+  );
 });

@@ -58,7 +58,8 @@ function tryAcquire(path: string, owner: Owner): boolean {
 
 /** For file systems without hard links. */
 function tryCreate(path: string, owner: Owner, linkError: unknown): boolean {
-  if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].some((code) => isSystemError(linkError, code))) throw toIoError(linkError, 'lock', path);
+  if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].some((code) => isSystemError(linkError, code)))
+    throw toIoError(linkError, 'lock', path);
   try {
     writeFileSync(path, toOwnerText(owner), { flag: 'wx' });
     return true;
@@ -106,7 +107,8 @@ function locked(path: string, holder: Holder, timeoutMs: number): Error {
   const who = holder.pid === undefined ? 'a process that left no number' : `process ${holder.pid}`;
   return createError('store/locked', {
     message: `Cannot change the store: ${who} has held "${path}" for more than ${Math.round(timeoutMs / 1000)} s`,
-    hint: holder.pid === undefined ? `If nothing else is using the store, remove "${path}"` : `Wait for process ${holder.pid}, or stop it, and try again`,
+    hint:
+      holder.pid === undefined ? `If nothing else is using the store, remove "${path}"` : `Wait for process ${holder.pid}, or stop it, and try again`,
     where: path,
   });
 }

@@ -7,15 +7,21 @@ export function createMemoryStore(): ContentStore {
   const names = new Map<string, Descriptor>();
   const find = ({ digest, size }: Descriptor) => {
     const bytes = blobs.get(digest);
-    if (bytes === undefined) throw createError('store/blob-missing', { message: `Cannot read the blob ${digest}: it is not in the store`, where: digest });
+    if (bytes === undefined)
+      throw createError('store/blob-missing', { message: `Cannot read the blob ${digest}: it is not in the store`, where: digest });
     if (bytes.byteLength === size) return bytes;
-    throw createError('bytes/size-mismatch', { message: `Cannot use the blob ${digest}: expected ${size} bytes, found ${bytes.byteLength}`, where: digest });
+    throw createError('bytes/size-mismatch', {
+      message: `Cannot use the blob ${digest}: expected ${size} bytes, found ${bytes.byteLength}`,
+      where: digest,
+    });
   };
   return {
     has: async ({ digest, size }) => blobs.get(digest)?.byteLength === size,
     open: async (descriptor, range) => {
       const bytes = find(descriptor);
-      return range === undefined ? verified(fromBytes(bytes), descriptor, `the blob ${descriptor.digest}`) : fromBytes(bytes.subarray(range.start, range.end));
+      return range === undefined
+        ? verified(fromBytes(bytes), descriptor, `the blob ${descriptor.digest}`)
+        : fromBytes(bytes.subarray(range.start, range.end));
     },
     put: async (content, options = {}) => {
       const { expected } = options;
@@ -34,7 +40,10 @@ export function createMemoryStore(): ContentStore {
   };
 }
 
-async function build(content: BlobContent, { expected, progress, signal }: PutOptions): Promise<{ blob: Omit<StoredBlob, 'fresh'>; bytes: Uint8Array }> {
+async function build(
+  content: BlobContent,
+  { expected, progress, signal }: PutOptions,
+): Promise<{ blob: Omit<StoredBlob, 'fresh'>; bytes: Uint8Array }> {
   let diffId: Digest | undefined;
   const onBytes = (count: number) => {
     if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });

@@ -31,12 +31,20 @@ export function toOwnerText(owner: Owner): string {
 export function parseOwner(text: string): Owner | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (!isJsonObject(value) || !Number.isSafeInteger(value['pid']) || !/^[0-9a-f]{16}$/.test(String(value['token']))) return undefined;
-    const field = (name: keyof Owner) => String(value[name] ?? '');
-    return { pid: value['pid'] as number, started: field('started'), boot: field('boot'), namespace: field('namespace'), host: field('host'), token: field('token') };
+    if (!isJsonObject(value) || !Number.isSafeInteger(value['pid']) || !isToken(value['token'])) return undefined;
+    const { pid, token, started, boot, namespace, host } = value;
+    return { pid: pid as number, token, started: toText(started), boot: toText(boot), namespace: toText(namespace), host: toText(host) };
   } catch {
     return undefined;
   }
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{16}$/.test(value);
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** `unknown` for a process that cannot be seen from here: on another machine, or in a container of its own. */

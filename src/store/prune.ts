@@ -54,4 +54,3 @@ export async function prune(store: LayoutStore, { dryRun = false, limits = defau
     lease.release();
   }
 }
-

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Podman, run, type Tool, withFolder } from './support.js';
+import { withFolder } from './support/folders.js';
+import { Podman } from './support/podman.js';
+import { findTool, run, type Tool } from './support/tools.js';
 
 const versions: readonly (readonly [Tool, readonly string[], RegExp])[] = [
   ['skopeo', ['--version'], /skopeo version 1\./],
@@ -9,6 +11,11 @@ const versions: readonly (readonly [Tool, readonly string[], RegExp])[] = [
   ['oras', ['version'], /1\.3\.3/],
   ['crane', ['version'], /0\.21\.0/],
   ['modctl', ['version'], /Version/],
+  ['tar', ['--version'], /GNU tar/],
+  ['gzip', ['--version'], /gzip 1\./],
+  ['zstd', ['--version'], /Zstandard CLI/],
+  ['python3', ['--version'], /Python 3\./],
+  ['busybox', [], /BusyBox v1\./],
 ];
 
 describe('the tools', () => {
@@ -16,6 +23,10 @@ describe('the tools', () => {
     const { code, stdout, stderr } = run(tool, args);
     expect(`${stdout}${stderr}`).toMatch(expected);
     expect(code).toBe(0);
+  });
+
+  it('busybox needs no library, so that it runs in an empty container', () => {
+    expect(run('python3', ['-c', `import sys; sys.exit(b'/ld-' in open(${JSON.stringify(findTool('busybox'))}, 'rb').read(8192))`]).code).toBe(0);
   });
 
   it('podman starts from an empty store', () =>

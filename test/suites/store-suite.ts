@@ -40,8 +40,8 @@ function streamOf(...chunks: readonly string[]) {
 }
 
 /** What every ContentStore keeps to. `make` gets an empty folder and gives a fresh, empty store. */
-export function storeSuite(name: string, make: (folder: string) => Promise<StoreUnderTest>): void {
-  describe(`${name} as a ContentStore`, () => {
+export function storeSuite(title: string, make: (folder: string) => Promise<StoreUnderTest>): void {
+  describe(`${title} as a ContentStore`, () => {
     let folder: string;
     let subject: StoreUnderTest;
     let store: ContentStore;
@@ -120,7 +120,9 @@ export function storeSuite(name: string, make: (folder: string) => Promise<Store
             for (; yielded < 1000; yielded++) yield bytes;
           })(),
       };
-      await expect(store.put(endless, { expected: { digest: digestOf(bytes), size: bytes.length } })).rejects.toMatchObject({ code: 'bytes/size-mismatch' });
+      await expect(store.put(endless, { expected: { digest: digestOf(bytes), size: bytes.length } })).rejects.toMatchObject({
+        code: 'bytes/size-mismatch',
+      });
       expect(yielded).toBeLessThan(5);
     });
 

@@ -25,7 +25,10 @@ function rawEntry(entry: RawEntry): Buffer[] {
   return [rawHeader({ name: 'pax', type: 'x' }, pax.length), padded(pax), header, padded(content)];
 }
 
-function rawHeader({ name, type = '0', linkName = '', mode = type === '5' ? 0o755 : 0o644, mtime = 1_700_000_000, uid = 0, gid = 0 }: RawEntry, size: number): Buffer {
+function rawHeader(
+  { name, type = '0', linkName = '', mode = type === '5' ? 0o755 : 0o644, mtime = 1_700_000_000, uid = 0, gid = 0 }: RawEntry,
+  size: number,
+): Buffer {
   const block = Buffer.alloc(512);
   const octal = (value: number, at: number, length: number) => block.write(value.toString(8).padStart(length - 1, '0'), at);
   block.write(name.slice(0, 100), 0, 100);
@@ -38,7 +41,11 @@ function rawHeader({ name, type = '0', linkName = '', mode = type === '5' ? 0o75
   block.write(type, 156);
   block.write(linkName.slice(0, 100), 157, 100);
   block.write('ustar\x0000', 257);
-  octal(block.reduce((sum, byte) => sum + byte, 0), 148, 7);
+  octal(
+    block.reduce((sum, byte) => sum + byte, 0),
+    148,
+    7,
+  );
   return block;
 }
 

@@ -16,6 +16,6 @@ export const renderConvert: Render<ConvertResult> = (result, style) => ({
       style,
     ),
   ],
-  err: renderFindings(result.lost, style),
+  err: renderFindings([...result.lost, ...result.findings], style),
   quiet: result.dryRun ? [] : [result.digest],
 });

@@ -1,26 +1,58 @@
 import type { Finding, FindingLevel } from '../../core/index.js';
 import type { Style } from '../terminal.js';
-import { plural } from './text.js';
+import { plural, toCount } from './text.js';
 
 const levels: readonly FindingLevel[] = ['error', 'warning', 'note'];
 
-/** Errors first. Place and advice stand on lines of their own, so that a message stays readable. */
+/** Findings of one rule, and places of one finding, that are shown; the rest of them is counted. */
+const most = 10;
+
+/** Errors first. What is said of several places is said once. Place and advice stand on lines of their own, so that a message stays readable. */
 export function renderFindings(findings: readonly Finding[], style: Style, indent = ''): string[] {
-  return levels.flatMap((level) => findings.filter((finding) => finding.level === level)).flatMap((finding) => renderFinding(finding, style, indent));
+  const byRule = (level: FindingLevel) =>
+    groupBy(
+      findings.filter((finding) => finding.level === level),
+      toName,
+    );
+  return levels.flatMap(byRule).flatMap((group) => renderRule(group, style, indent));
 }
 
-function renderFinding({ level, code, rule, message, where, hint }: Finding, style: Style, indent: string): string[] {
+function toName({ rule, code }: Finding): string {
+  return rule ?? code;
+}
+
+function groupBy(findings: readonly Finding[], toKey: (finding: Finding) => string): Finding[][] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const key = toKey(finding);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [finding]);
+    else group.push(finding);
+  }
+  return [...groups.values()];
+}
+
+function renderRule(findings: readonly Finding[], style: Style, indent: string): string[] {
+  const said = groupBy(findings, ({ message, hint = '' }) => `${message}\n${hint}`);
+  const lines = said.slice(0, most).flatMap(([first, ...others]) => (first === undefined ? [] : renderFinding(first, others, style, indent)));
+  const hidden = said.slice(most).flat();
+  return [...lines, ...hidden.slice(0, 1).map((finding) => `${indent}… and ${toCount(hidden.length)} more of ${toName(finding)}; --json lists all`)];
+}
+
+function renderFinding(finding: Finding, others: readonly Finding[], style: Style, indent: string): string[] {
   const { bold, dim } = style.color;
+  const places = [finding, ...others].flatMap(({ where }) => where ?? []);
+  const hidden = places.length <= most ? '' : `, and ${toCount(places.length - most)} more`;
   return [
-    `${indent}${paintLevel(level, style)}${bold(rule ?? code)}: ${message}`,
-    ...(where === undefined ? [] : [`${indent}  ${dim('where:')} ${where}`]),
-    ...(hint === undefined ? [] : [`${indent}  ${dim('hint:')} ${hint}`]),
+    `${indent}${paintLevel(finding.level, style)} ${bold(toName(finding))}: ${finding.message}`,
+    ...(places.length === 0 ? [] : [`${indent}  ${dim('where:')} ${places.slice(0, most).join(', ')}${hidden}`]),
+    ...(finding.hint === undefined ? [] : [`${indent}  ${dim('hint:')} ${finding.hint}`]),
   ];
 }
 
 function paintLevel(level: FindingLevel, { color }: Style): string {
   const paint = { error: color.red, warning: color.yellow, note: color.cyan }[level];
-  return `${paint(level)} `;
+  return paint(level);
 }
 
 /** `2 errors, 1 warning`; empty when there is nothing to count. */

@@ -45,7 +45,7 @@ describe('renderInspect', () => {
       '  name          digits',
       '  licenses      Apache-2.0, MIT',
       '  description   Reads digits',
-      '  capabilities  inputTypes image, reasoning false',
+      '  capabilities  input types image, reasoning false',
       '',
       'Weights',
       '  format        safetensors',

@@ -66,8 +66,13 @@ function firstLine(text: string | undefined, style: Style): string | undefined {
 
 function toCapabilities(capabilities: object | undefined): string | undefined {
   return Object.entries(capabilities ?? {})
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join('+') : String(value)}`)
+    .map(([name, value]) => `${toWords(name)} ${Array.isArray(value) ? value.join('+') : String(value)}`)
     .join(', ');
+}
+
+/** `inputTypes` → `input types` */
+function toWords(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function renderWeights({ weights }: InspectResult, style: Style): string[] {

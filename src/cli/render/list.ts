@@ -10,7 +10,8 @@ export const renderList: Render<ListResult> = ({ packages, next }, style) => {
     { title: 'FORMAT' },
     { title: 'SIZE', align: 'right' },
     { title: 'DIGEST', paint: style.color.dim },
-    { title: 'CREATED' },
+    // Packages carry no time unless they were given one.
+    ...(packages.some(({ createdAt }) => createdAt !== null) ? [{ title: 'CREATED' }] : []),
   ];
   const rows = packages.map((row) => [row.name ?? '<none>', toFormat(row), toSize(row.size), toShortDigest(row.digest), toDay(row.createdAt)]);
   return {

@@ -77,7 +77,7 @@ describe('copy', () => {
 });
 
 describe('convert', () => {
-  const result = { ...moved, format: 'modelpack', vintage: 'draft-2024', lost: [warning], dryRun: false };
+  const result = { ...moved, format: 'modelpack', vintage: 'draft-2024', lost: [warning], dryRun: false, findings: [] };
   it('states the losses', () => {
     expect(render(renderConvert, result)).toEqual({
       out: [
@@ -92,7 +92,7 @@ describe('convert', () => {
   });
 
   it('claims nothing in a dry run', () => {
-    expect(render(renderConvert, { ...result, lost: [], dryRun: true })).toEqual({
+    expect(render(renderConvert, { ...result, lost: [], dryRun: true, findings: [] })).toEqual({
       out: ['Would write modelpack draft-2024', '  lost  nothing'],
       err: [],
       quiet: [],

@@ -64,8 +64,24 @@ export const paramSizeGrammar = /^[0-9]+(\.[0-9])?[QTBMK]$/i;
 
 /** What `precision` may name, several joined by commas. (cncf config.md, precision) */
 export const precisions: readonly string[] = [
-  'float32', 'float64', 'float16', 'bfloat16', 'float8_e4m3', 'float8_e5m2', 'complex32', 'complex64', 'complex128',
-  'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'bool',
+  'float32',
+  'float64',
+  'float16',
+  'bfloat16',
+  'float8_e4m3',
+  'float8_e5m2',
+  'complex32',
+  'complex64',
+  'complex128',
+  'int8',
+  'int16',
+  'int32',
+  'int64',
+  'uint8',
+  'uint16',
+  'uint32',
+  'uint64',
+  'bool',
 ];
 
 /** What `inputTypes` and `outputTypes` may name. */

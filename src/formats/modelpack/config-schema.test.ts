@@ -15,9 +15,15 @@ const accepts = ajv.compile(schema);
 /** What the schema leaves to the text: the form of paramSize, and that diffIds are digests, one a layer, of these bytes. */
 const textOnly = new Set(['MP-35', 'MP-44', 'MP-45', 'MP-46']);
 
-async function judge(base: Recipe, editConfig: (config: any) => void): Promise<{ schema: boolean; ours: readonly string[] }> {
+type Edit = Recipe['editConfig'];
+
+async function judge(base: Recipe, editConfig: Edit): Promise<{ schema: boolean; ours: readonly string[] }> {
   let config: unknown;
-  const recipe = { ...base, editConfig: (made: any) => (editConfig(made), (config = structuredClone(made))) };
+  const remember: Edit = (made) => {
+    editConfig(made);
+    config = structuredClone(made);
+  };
+  const recipe = { ...base, editConfig: remember };
   const findings = await validate(build(recipe), { limits: defaultLimits });
   return { schema: accepts(config), ours: findings.filter((finding) => hasErrors([finding])).map(({ rule }) => rule ?? '') };
 }
@@ -27,7 +33,7 @@ describe('rules on the config against the published schema', () => {
     expect(await judge(await validRecipe('cncf'), () => {})).toEqual({ schema: true, ours: [] });
   });
 
-  it.each<[string, (config: any) => void]>([
+  it.each<[string, Edit]>([
     ['a number as version', (config) => (config.descriptor.version = 3)],
     ['a date with slashes', (config) => (config.descriptor.createdAt = '2025/01/01')],
     ['a bare date as cutoff', (config) => (config.config.capabilities.knowledgeCutoff = '2025-01-01')],
@@ -44,12 +50,15 @@ describe('rules on the config against the published schema', () => {
 
   it('agree on any change', async () => {
     const base = await validRecipe('cncf');
-    const value = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom('text', 'en', '', '2025-05-21T00:00:00Z', ['text'], {}, 'layers', 'float16'));
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.constantFrom('text', 'en', '', '2025-05-21T00:00:00Z', ['text'], {}, 'layers', 'float16'),
+    );
     await fc.assert(
       fc.asyncProperty(fc.nat(40), value, async (place, replacement) => {
         const { schema: valid, ours } = await judge(base, (config) => overwrite(config, place, replacement));
-        expect(ours.some((id) => !textOnly.has(id))).toBe(!valid && !(ours.length > 0 && ours.every((id) => textOnly.has(id))));
-        if (!valid) expect(ours).not.toEqual([]);
+        if (valid) expect(ours.filter((id) => !textOnly.has(id))).toEqual([]);
+        else expect(ours).not.toEqual([]);
       }),
       { numRuns: 200 },
     );

@@ -22,7 +22,11 @@ interface Evidence {
 /** Strongest evidence first; the manifest's mediaType says nothing, and something foreign beside it does not outweigh it. */
 export function identify(view: ManifestView): (Detection & { readonly vintage: Vintage }) | undefined {
   if (Array.isArray(view.json['manifests'])) return undefined;
-  const found = byType(view.artifactType, 'manifest', 'artifactType') ?? byType(view.config?.mediaType, 'config', 'config.mediaType') ?? byLayers(view) ?? byAnnotations(view);
+  const found =
+    byType(view.artifactType, 'manifest', 'artifactType') ??
+    byType(view.config?.mediaType, 'config', 'config.mediaType') ??
+    byLayers(view) ??
+    byAnnotations(view);
   if (found === undefined) return undefined;
   return { vintage: found.family === 'cncf' ? 'cncf' : isDraft(view) ? 'draft-2024' : 'cnai', because: found.because };
 }
@@ -34,7 +38,10 @@ function byType(mediaType: string | undefined, what: 'manifest' | 'config', fiel
 
 function byLayers(view: ManifestView): Evidence | undefined {
   for (const layer of view.layers) {
-    for (const [field, value] of [['mediaType', layer.mediaType], ['artifactType', layer.artifactType]] as const) {
+    for (const [field, value] of [
+      ['mediaType', layer.mediaType],
+      ['artifactType', layer.artifactType],
+    ] as const) {
       const family = parseLayerType(value ?? '')?.family;
       if (family === 'cncf' || family === 'cnai') return { family, because: `${layer.where}.${field} is ${value}` };
     }
@@ -44,13 +51,16 @@ function byLayers(view: ManifestView): Evidence | undefined {
 
 const draftKeys: readonly string[] = configFields.flatMap(({ draft }) => (draft === undefined ? [] : [draftPrefix + draft]));
 
-/** Last resort, when a registry or a copy has dropped every type: keys that only a ModelPack carries. */
+/**
+ * Last resort, when a registry or a copy has dropped every type: keys that only a ModelPack carries. On image layers only those of the
+ * draft count; an image that is annotated with the keys of `cncf` is an image all the same.
+ */
 function byAnnotations(view: ManifestView): Evidence | undefined {
   const onManifest = draftKeys.find((key) => Object.hasOwn(view.annotations, key));
   if (onManifest !== undefined) return { family: 'cnai', because: `the manifest is annotated with ${onManifest}` };
   for (const layer of view.layers) {
     for (const [family, keys] of layerKeys) {
-      const key = keys.find((each) => Object.hasOwn(layer.annotations, each));
+      const key = family === 'cncf' && layer.type?.family === 'image' ? undefined : keys.find((each) => Object.hasOwn(layer.annotations, each));
       if (key !== undefined) return { family, because: `${layer.where} is annotated with ${key}` };
     }
   }

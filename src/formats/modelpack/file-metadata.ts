@@ -20,9 +20,14 @@ export interface ParsedFileMetadata {
 
 /** Tools write tar's number, its ASCII letter, or the file mode of Go shifted to the right: all three are understood. */
 const kindsByFlag: Readonly<Record<number, FileMetadata['kind']>> = {
-  0: 'file', 48: 'file',
-  5: 'directory', 53: 'directory', 128: 'directory',
-  2: 'symlink', 50: 'symlink', 8: 'symlink',
+  0: 'file',
+  48: 'file',
+  5: 'directory',
+  53: 'directory',
+  128: 'directory',
+  2: 'symlink',
+  50: 'symlink',
+  8: 'symlink',
 };
 
 const maxUint32 = 0xffff_ffff;
@@ -42,7 +47,8 @@ export function parseFileMetadata(text: string): ParsedFileMetadata {
     if (judged === undefined) problems.push(json[key] === undefined ? `"${key}" is missing` : `"${key}" is not ${expected}`);
     return judged;
   };
-  const number = (max: number) => (value: unknown) => (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max ? (value as number) : undefined);
+  const number = (max: number) => (value: unknown) =>
+    Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max ? (value as number) : undefined;
   const found = {
     name: take('name', 'text', (value) => (typeof value === 'string' && value !== '' ? value : undefined)),
     mode: take('mode', 'an unsigned 32-bit number', number(maxUint32)),

@@ -23,6 +23,9 @@ export interface LayerProblem {
 
 const headBytes = 4096;
 
+/** A list is not worth decompressing gigabytes that a few kilobytes swell to. */
+const listedRatio = 32;
+
 /**
  * Looks into a layer without reading more than needed: 4 KiB of a raw one, the headers of a plain tar, all of a compressed tar up to
  * `limits.listedLayerBytes`. What the bytes are decides, not the media type. Trouble with the data is a problem in the result; trouble
@@ -30,7 +33,8 @@ const headBytes = 4096;
  */
 export async function lookInto(layer: LayerView, blobs: BlobSource, limits: Limits): Promise<LayerContent> {
   const { descriptor } = layer;
-  if (descriptor === undefined) return { looksLikeTar: false, platformRecords: [], problem: { kind: 'missing', message: 'its descriptor is malformed' } };
+  if (descriptor === undefined)
+    return { looksLikeTar: false, platformRecords: [], problem: { kind: 'missing', message: 'its descriptor is malformed' } };
   const head = await attempt(() => accessBlob(blobs, descriptor).read(0, Math.min(headBytes, descriptor.size)));
   if (head.problem !== undefined) return { looksLikeTar: false, platformRecords: [], problem: { ...head.problem, kind: 'missing' } };
   const compression = sniffCompression(head.value);
@@ -60,14 +64,24 @@ export function isAbsence(error: unknown): boolean {
   return isToolkitError(error, 'oci/not-found') || isToolkitError(error, 'store/blob-missing') || isToolkitError(error, 'bytes/not-found');
 }
 
-async function listEntries(layer: LayerView, descriptor: Descriptor, compression: Compression, blobs: BlobSource, limits: Limits): Promise<readonly TarEntry[]> {
+async function listEntries(
+  layer: LayerView,
+  descriptor: Descriptor,
+  compression: Compression,
+  blobs: BlobSource,
+  limits: Limits,
+): Promise<readonly TarEntry[]> {
   const options = { limits, where: layer.where };
   if (compression === 'none') return scanTar(accessBlob(blobs, descriptor), options);
   if (descriptor.size > limits.listedLayerBytes) {
-    throw createError('bytes/limit', { message: `Cannot list the files of ${layer.where}: it is compressed and ${descriptor.size} bytes long, and at most ${limits.listedLayerBytes} are decompressed for a list`, where: layer.where });
+    throw createError('bytes/limit', {
+      message: `Cannot list the files of ${layer.where}: it is compressed and ${descriptor.size} bytes long, and at most ${limits.listedLayerBytes} are decompressed for a list`,
+      where: layer.where,
+    });
   }
+  const bounded = { ...options, limits: { ...limits, unpackedBytes: Math.min(limits.unpackedBytes, limits.listedLayerBytes * listedRatio) } };
   const entries: TarEntry[] = [];
-  await readTar(decompress(await blobs.open(descriptor), compression, options), options, (entry) => {
+  await readTar(decompress(await blobs.open(descriptor), compression, bounded), bounded, (entry) => {
     entries.push(entry);
     return undefined;
   });
@@ -92,5 +106,7 @@ function listPlatformRecords(head: Uint8Array): string[] {
   const type = String.fromCharCode(head[typeOffset] ?? 0);
   if (type !== 'x' && type !== 'g') return [];
   const text = Buffer.from(head).toString('latin1', blockBytes);
-  return [...text.matchAll(/(?:^|\n)\d+ ((?:SCHILY|LIBARCHIVE|GNU|MSWINDOWS|RHT)\.[A-Za-z.]+|atime|ctime)[^=\n]*=/g)].map((match) => match[1] as string);
+  return [...text.matchAll(/(?:^|\n)\d+ ((?:SCHILY|LIBARCHIVE|GNU|MSWINDOWS|RHT)\.[A-Za-z.]+|atime|ctime)[^=\n]*=/g)].map(
+    (match) => match[1] as string,
+  );
 }

@@ -1,4 +1,4 @@
-import { createError, type Descriptor, type Digest, isDigest, isJsonObject, type JsonObject, type Limits, parseJson } from '../../core/index.js';
+import { createError, type Descriptor, isDigest, isJsonObject, type JsonObject, type Limits, parseJson } from '../../core/index.js';
 import { type LayerType, parseLayerType } from './spec.js';
 
 /** A descriptor as far as it can be understood; `descriptor` stands only when bytes can be asked for with it. */
@@ -34,10 +34,14 @@ export interface ManifestView {
 /** Bytes → view. Throws `core/bad-json` when they are no JSON, `modelpack/unreadable` when they are no object, `bytes/limit` with too many layers. */
 export function parseManifestView(bytes: Uint8Array, where: string, limits: Limits): ManifestView {
   const json = parseJson(bytes, where, { bytes: limits.manifestBytes, depth: limits.jsonDepth });
-  if (!isJsonObject(json)) throw createError('modelpack/unreadable', { message: `Cannot read "${where}" as a manifest: expected a JSON object`, where });
+  if (!isJsonObject(json))
+    throw createError('modelpack/unreadable', { message: `Cannot read "${where}" as a manifest: expected a JSON object`, where });
   const layers = Array.isArray(json['layers']) ? (json['layers'] as readonly unknown[]) : [];
   if (layers.length > limits.manifestLayers) {
-    throw createError('bytes/limit', { message: `Cannot read "${where}": it has ${layers.length} layers and at most ${limits.manifestLayers} are read`, where });
+    throw createError('bytes/limit', {
+      message: `Cannot read "${where}": it has ${layers.length} layers and at most ${limits.manifestLayers} are read`,
+      where,
+    });
   }
   return {
     json,
@@ -63,15 +67,18 @@ function toDescriptorView(json: JsonObject, where: string): DescriptorView {
   const annotations = toAnnotations(json['annotations']);
   const { mediaType = '' } = textField(json, 'mediaType');
   const { digest, size } = json;
-  const usable = isDigest(digest) && Number.isSafeInteger(size) && (size as number) >= 0;
   return {
     where,
     json,
     mediaType,
     ...textField(json, 'artifactType'),
     annotations,
-    ...(usable ? { descriptor: { mediaType, digest: digest as Digest, size: size as number, annotations } } : {}),
+    ...(isDigest(digest) && isSize(size) ? { descriptor: { mediaType, digest, size, annotations } } : {}),
   };
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function toLayerView(value: unknown, index: number): LayerView {

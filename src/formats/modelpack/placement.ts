@@ -7,7 +7,11 @@ import { annotationKeys, formerMetadataKey, titleKey } from './spec.js';
 export function findLayerPath(annotations: Readonly<Record<string, string>>): string | undefined {
   const { cncf, cnai } = annotationKeys;
   const metadata = annotations[cncf.metadata] ?? annotations[cnai.metadata] ?? annotations[formerMetadataKey];
-  const path = annotations[cncf.filepath] ?? annotations[cnai.filepath] ?? annotations[titleKey] ?? (metadata === undefined ? undefined : parseFileMetadata(metadata).metadata.name);
+  const path =
+    annotations[cncf.filepath] ??
+    annotations[cnai.filepath] ??
+    annotations[titleKey] ??
+    (metadata === undefined ? undefined : parseFileMetadata(metadata).metadata.name);
   return path === undefined || path === '' ? undefined : normalizeEntryName(path);
 }
 

@@ -51,11 +51,22 @@ function takeField(field: ConfigField, config: Record<string, unknown>, found: D
   for (const { holder, name, where } of listPlaces(field, config)) {
     const value = toValue(field, holder[name]);
     if (value === undefined) {
-      findings.push({ level: 'warning', code: 'modelpack/config-field', message: `Cannot use ${where}: expected ${expectedType(field.type)}`, where: `config blob, ${where}` });
+      findings.push({
+        level: 'warning',
+        code: 'modelpack/config-field',
+        message: `Cannot use ${where}: expected ${expectedType(field.type)}`,
+        where: `config blob, ${where}`,
+      });
       continue;
     }
     if (where !== expected) {
-      findings.push({ level: 'warning', code: 'modelpack/former-name', message: `${where} is an earlier name of ${expected}`, where: `config blob, ${where}`, hint: `Rename it to ${expected}` });
+      findings.push({
+        level: 'warning',
+        code: 'modelpack/former-name',
+        message: `${where} is an earlier name of ${expected}`,
+        where: `config blob, ${where}`,
+        hint: `Rename it to ${expected}`,
+      });
     }
     const target = found[field.neutral.view];
     if (target[field.neutral.key] !== undefined) continue;
@@ -105,7 +116,13 @@ function takeDiffIds(config: Record<string, unknown>, findings: Finding[]): read
   const value = holder[used];
   if (!Array.isArray(value)) return [];
   if (used === former) {
-    findings.push({ level: 'warning', code: 'modelpack/former-name', message: `modelfs.${former} is an earlier name of modelfs.${name}`, where: `config blob, modelfs.${former}`, hint: `Rename it to modelfs.${name}` });
+    findings.push({
+      level: 'warning',
+      code: 'modelpack/former-name',
+      message: `modelfs.${former} is an earlier name of modelfs.${name}`,
+      where: `config blob, modelfs.${former}`,
+      hint: `Rename it to modelfs.${name}`,
+    });
   }
   delete (holder as Record<string, unknown>)[used];
   if (holder['type'] === 'layers') delete (holder as Record<string, unknown>)['type'];
@@ -115,6 +132,7 @@ function takeDiffIds(config: Record<string, unknown>, findings: Finding[]): read
 function dropEmpty(rest: Record<string, unknown>, section: string): void {
   const holder = rest[section];
   if (!isJsonObject(holder)) return;
-  for (const [key, value] of Object.entries(holder)) if (isJsonObject(value) && Object.keys(value).length === 0) delete (holder as Record<string, unknown>)[key];
+  for (const [key, value] of Object.entries(holder))
+    if (isJsonObject(value) && Object.keys(value).length === 0) delete (holder as Record<string, unknown>)[key];
   if (Object.keys(holder).length === 0) delete rest[section];
 }

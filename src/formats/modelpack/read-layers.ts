@@ -16,36 +16,83 @@ export interface ReadLayer {
 export function readLayer(layer: LayerView, content: LayerContent | undefined, blobs: BlobSource, limits: Limits): ReadLayer {
   const { descriptor } = layer;
   if (descriptor === undefined) {
-    return { parts: [], findings: [{ level: 'error', code: 'modelpack/layer-descriptor', rule: 'MP-06', message: `Cannot use ${layer.where}: expected mediaType, digest and size`, where: layer.where, hint: 'Pack the model again' }] };
+    return {
+      parts: [],
+      findings: [
+        {
+          level: 'error',
+          code: 'modelpack/layer-descriptor',
+          rule: 'MP-06',
+          message: `Cannot use ${layer.where}: expected mediaType, digest and size`,
+          where: layer.where,
+          hint: 'Pack the model again',
+        },
+      ],
+    };
   }
   const findings = layer.type === undefined ? [unknownType(layer)] : [];
-  if (content?.problem !== undefined) return { parts: [wholeLayer(layer, descriptor, blobs)], findings: [...findings, toFinding(layer, content.problem)] };
-  const parts = content?.entries === undefined ? [readRaw(layer, descriptor, blobs, findings)] : readMembers(layer, content.entries, { blobs, descriptor, compression: content.compression ?? 'none', limits }, findings);
+  if (content?.problem !== undefined)
+    return { parts: [wholeLayer(layer, descriptor, blobs)], findings: [...findings, toFinding(layer, content.problem)] };
+  const parts =
+    content?.entries === undefined
+      ? [readRaw(layer, descriptor, blobs, findings)]
+      : readMembers(layer, content.entries, { blobs, descriptor, compression: content.compression ?? 'none', limits }, findings);
   for (const { path } of parts) judge(path, layer.where, limits, findings);
   return { parts, findings };
 }
 
 function unknownType(layer: LayerView): Finding {
-  return { level: 'warning', code: 'modelpack/layer-media-type', rule: 'MP-07', message: `${layer.where} has the media type ${JSON.stringify(layer.mediaType)}, which no ModelPack knows; it is taken as one file`, where: `${layer.where}.mediaType` };
+  return {
+    level: 'warning',
+    code: 'modelpack/layer-media-type',
+    rule: 'MP-07',
+    message: `${layer.where} has the media type ${JSON.stringify(layer.mediaType)}, which no ModelPack knows; it is taken as one file`,
+    where: `${layer.where}.mediaType`,
+  };
 }
 
 function toFinding(layer: LayerView, problem: NonNullable<LayerContent['problem']>): Finding {
   const level = problem.kind === 'too-large' ? 'note' : 'error';
-  return { level, code: `modelpack/layer-${problem.kind}`, message: level === 'note' ? `${problem.message}; it is shown as one file` : problem.message, where: layer.where };
+  return {
+    level,
+    code: `modelpack/layer-${problem.kind}`,
+    message: level === 'note' ? `${problem.message}; it is shown as one file` : problem.message,
+    where: layer.where,
+  };
 }
 
 function judge(path: string, where: string, limits: Limits, findings: Finding[]): void {
   const reason = judgePath(path, limits);
-  if (reason !== undefined) findings.push({ level: 'error', code: 'modelpack/unsafe-path', message: `Cannot use the path ${JSON.stringify(path)}: ${reason}`, where, hint: 'The package is broken or hostile and will not be unpacked' });
+  if (reason !== undefined)
+    findings.push({
+      level: 'error',
+      code: 'modelpack/unsafe-path',
+      message: `Cannot use the path ${JSON.stringify(path)}: ${reason}`,
+      where,
+      hint: 'The package is broken or hostile and will not be unpacked',
+    });
 }
 
 function readRaw(layer: LayerView, descriptor: Descriptor, blobs: BlobSource, findings: Finding[]): Part {
   const metadata = metadataOf(layer, findings);
   if (metadata.size !== undefined && metadata.size !== descriptor.size) {
-    findings.push({ level: 'warning', code: 'modelpack/metadata-size', rule: 'MP-A10', message: `The file metadata says ${metadata.size} bytes, the layer has ${descriptor.size}`, where: layer.where });
+    findings.push({
+      level: 'warning',
+      code: 'modelpack/metadata-size',
+      rule: 'MP-A10',
+      message: `The file metadata says ${metadata.size} bytes, the layer has ${descriptor.size}`,
+      where: layer.where,
+    });
   }
   if (findLayerPath(layer.annotations) === undefined) {
-    findings.push({ level: 'warning', code: 'modelpack/predefined-keys', rule: 'MP-08', message: `${layer.where} names no file; it is called ${pathOf(layer)}`, where: `${layer.where}.annotations`, hint: `Add ${annotationKeys.cncf.filepath} with the path of the file` });
+    findings.push({
+      level: 'warning',
+      code: 'modelpack/predefined-keys',
+      rule: 'MP-08',
+      message: `${layer.where} names no file; it is called ${pathOf(layer)}`,
+      where: `${layer.where}.annotations`,
+      hint: `Add ${annotationKeys.cncf.filepath} with the path of the file`,
+    });
   }
   return {
     ...wholeLayer(layer, descriptor, blobs),
@@ -60,7 +107,14 @@ function metadataOf(layer: LayerView, findings: Finding[]): FileMetadata {
   if (key === undefined) return {};
   const { metadata, problems } = parseFileMetadata(layer.annotations[key] as string);
   const wrong = problems.filter((problem) => !problem.endsWith('is missing'));
-  if (wrong.length > 0) findings.push({ level: 'warning', code: 'modelpack/file-metadata', rule: 'MP-23', message: `The file metadata is odd: ${wrong.join('; ')}`, where: `${layer.where}.annotations.${key}` });
+  if (wrong.length > 0)
+    findings.push({
+      level: 'warning',
+      code: 'modelpack/file-metadata',
+      rule: 'MP-23',
+      message: `The file metadata is odd: ${wrong.join('; ')}`,
+      where: `${layer.where}.annotations.${key}`,
+    });
   return metadata;
 }
 
@@ -94,7 +148,13 @@ function readMembers(layer: LayerView, entries: readonly TarEntry[], bytes: Laye
     const file = entry.kind === 'hardlink' ? files.get(normalizeEntryName(entry.linkTarget ?? '')) : entry;
     if (entry.kind === 'directory') return [];
     if (file?.kind !== 'file') {
-      findings.push({ level: 'warning', code: 'modelpack/odd-entry', rule: 'MP-A6', message: `${entry.name} is a ${entry.kind}, which is not listed as a file`, where: `${layer.where}, ${entry.name}` });
+      findings.push({
+        level: 'warning',
+        code: 'modelpack/odd-entry',
+        rule: 'MP-A6',
+        message: `${entry.name} is a ${entry.kind}, which is not listed as a file`,
+        where: `${layer.where}, ${entry.name}`,
+      });
       return [];
     }
     const path = normalizeEntryName(place(entry.name));
@@ -105,7 +165,12 @@ function readMembers(layer: LayerView, entries: readonly TarEntry[], bytes: Laye
 function sayEncoding(layer: LayerView, compression: Compression, findings: Finding[]): void {
   const said = layer.type?.encoding === 'tar+gzip' ? 'gzip' : layer.type?.encoding === 'tar+zstd' ? 'zstd' : 'none';
   if (said === compression) return;
-  findings.push({ level: 'warning', code: 'modelpack/layer-encoding', message: `${layer.where} is ${compression === 'none' ? 'not compressed' : compression}, its media type ${layer.mediaType} says otherwise; the bytes are believed`, where: `${layer.where}.mediaType` });
+  findings.push({
+    level: 'warning',
+    code: 'modelpack/layer-encoding',
+    message: `${layer.where} is ${compression === 'none' ? 'not compressed' : compression}, its media type ${layer.mediaType} says otherwise; the bytes are believed`,
+    where: `${layer.where}.mediaType`,
+  });
 }
 
 /** A tar layer whose members can be opened. */
@@ -117,7 +182,10 @@ export interface LayerBytes {
 }
 
 /** What a tar entry says of a file, and where its bytes are. */
-export function toMember(bytes: LayerBytes, entry: Pick<TarEntry, 'size' | 'mode' | 'mtime' | 'offset'>): Pick<Part, 'size' | 'mode' | 'mtime' | 'content'> {
+export function toMember(
+  bytes: LayerBytes,
+  entry: Pick<TarEntry, 'size' | 'mode' | 'mtime' | 'offset'>,
+): Pick<Part, 'size' | 'mode' | 'mtime' | 'content'> {
   const { blobs, descriptor, compression, limits } = bytes;
   const { size, mode, mtime, offset } = entry;
   if (compression === 'none') return { size, mode: mode & 0o777, mtime, content: { kind: 'slice', blobs, descriptor, offset, size } };

@@ -1,6 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { build, encode, entry, files, layer, type Recipe, tar, text, toBytes, toSource, validRecipe, weights } from '../../../test/fixtures/modelpack/packages.js';
+import {
+  build,
+  encode,
+  entry,
+  files,
+  layer,
+  type Recipe,
+  tar,
+  text,
+  toBytes,
+  toSource,
+  validRecipe,
+  weights,
+} from '../../../test/fixtures/modelpack/packages.js';
 import { overwrite } from '../../../test/fixtures/modelpack/overwrite.js';
 import { collect, openPart } from '../../bytes/index.js';
 import { defaultLimits, type ModelPackage } from '../../core/index.js';
@@ -10,7 +23,7 @@ import { annotationKeys, draftLayerKeys, titleKey, vintages } from './spec.js';
 const options = { limits: defaultLimits };
 const keys = annotationKeys.cncf;
 
-async function readRecipe(vintage: (typeof vintages)[number], change: (recipe: Recipe) => void | Promise<void> = () => {}): Promise<ModelPackage> {
+async function readRecipe(vintage: (typeof vintages)[number], change: (recipe: Recipe) => unknown = () => {}): Promise<ModelPackage> {
   const recipe = await validRecipe(vintage);
   await change(recipe);
   return read(build(recipe), options);
@@ -33,7 +46,15 @@ describe.each(vintages)('read %s', (vintage) => {
     expect(pkg.parts.map(({ path }) => path).sort()).toEqual(Object.keys(files).sort());
     for (const [path, bytes] of Object.entries(files)) expect(await contentOf(pkg, path)).toBe(Buffer.from(bytes).toString('latin1'));
     const roles = Object.fromEntries(pkg.parts.map(({ path, role }) => [path, role]));
-    expect(roles).toEqual({ 'model.safetensors': 'weights', 'config.json': 'config', 'tokenizer.json': 'tokenizer', 'vocab.txt': 'tokenizer', 'README.md': 'doc', 'code/run.py': 'code', 'data/set.csv': 'dataset' });
+    expect(roles).toEqual({
+      'model.safetensors': 'weights',
+      'config.json': 'config',
+      'tokenizer.json': 'tokenizer',
+      'vocab.txt': 'tokenizer',
+      'README.md': 'doc',
+      'code/run.py': 'code',
+      'data/set.csv': 'dataset',
+    });
     expect(pkg.parts.every(({ mode, mtime }) => mode === 0o644 && mtime === 1_609_459_200)).toBe(true);
   });
 
@@ -42,10 +63,18 @@ describe.each(vintages)('read %s', (vintage) => {
       recipe.annotations = { ...recipe.annotations, 'com.example.k': 'v' };
       (recipe.layers[0] as Recipe['layers'][0]).annotations['com.example.l'] = 'w';
     });
-    expect(pkg.extra).toMatchObject({ annotations: { 'com.example.k': 'v' }, diffIds: pkg.parts.length > 0 ? expect.arrayContaining([expect.stringMatching(/^sha256:/)]) : [] });
+    expect(pkg.extra).toMatchObject({
+      annotations: { 'com.example.k': 'v' },
+      diffIds: pkg.parts.length > 0 ? expect.arrayContaining([expect.stringMatching(/^sha256:/)]) : [],
+    });
     const rows = pkg.extra['layers'] as readonly Record<string, unknown>[];
     expect(rows).toHaveLength(6);
-    expect(rows[0]).toMatchObject({ filepath: 'model.safetensors', encoding: vintage === 'draft-2024' ? 'tar' : 'raw', digest: expect.stringMatching(/^sha256:/), annotations: { 'com.example.l': 'w' } });
+    expect(rows[0]).toMatchObject({
+      filepath: 'model.safetensors',
+      encoding: vintage === 'draft-2024' ? 'tar' : 'raw',
+      digest: expect.stringMatching(/^sha256:/),
+      annotations: { 'com.example.l': 'w' },
+    });
   });
 
   it('shows a compressed layer beyond the limit as one file', async () => {
@@ -89,15 +118,25 @@ describe('read', () => {
   });
 
   it('refuses more layers than the limit', async () => {
-    await expect(read(build(await validRecipe('cncf')), { limits: { ...defaultLimits, manifestLayers: 5 } })).rejects.toMatchObject({ code: 'bytes/limit' });
+    await expect(read(build(await validRecipe('cncf')), { limits: { ...defaultLimits, manifestLayers: 5 } })).rejects.toMatchObject({
+      code: 'bytes/limit',
+    });
   });
 
   it('takes the old names of config fields and says so', async () => {
     const pkg = await readRecipe('cnai', (recipe) => {
-      recipe.config = { descriptor: { createTime: '2025-01-01T00:00:00Z', infoURL: 'https://example.com' }, config: { parameterSize: 6_700_000_000, puantization: 'awq' }, capabilities: { input_types: ['text'], tool_usage: true, embedding: true } };
+      recipe.config = {
+        descriptor: { createTime: '2025-01-01T00:00:00Z', infoURL: 'https://example.com' },
+        config: { parameterSize: 6_700_000_000, puantization: 'awq' },
+        capabilities: { input_types: ['text'], tool_usage: true, embedding: true },
+      };
       recipe.editConfig = (config) => (config.modelfs = { type: 'layers', diff_ids: config.modelfs.diffIds });
     });
-    expect(pkg).toMatchObject({ identity: { createdAt: '2025-01-01T00:00:00Z', documentation: 'https://example.com' }, weights: { paramSize: '6.7B', quantization: 'awq' }, capabilities: { inputTypes: ['text'], toolUsage: true } });
+    expect(pkg).toMatchObject({
+      identity: { createdAt: '2025-01-01T00:00:00Z', documentation: 'https://example.com' },
+      weights: { paramSize: '6.7B', quantization: 'awq' },
+      capabilities: { inputTypes: ['text'], toolUsage: true },
+    });
     expect(pkg.extra['config']).toEqual({ capabilities: { embedding: true } });
     expect(pkg.extra['diffIds']).toHaveLength(6);
     expect(new Set(summary(pkg))).toEqual(new Set(['warning modelpack/former-name']));
@@ -112,7 +151,15 @@ describe('read', () => {
   });
 
   it('reads the annotations of drafts that had a config too', async () => {
-    const pkg = await readRecipe('cnai', (recipe) => (recipe.annotations = { 'org.cnai.model.name': 'other', 'org.cnai.model.vendor': 'Example', 'org.cnai.model.url': 'https://example.com/home' }));
+    const pkg = await readRecipe(
+      'cnai',
+      (recipe) =>
+        (recipe.annotations = {
+          'org.cnai.model.name': 'other',
+          'org.cnai.model.vendor': 'Example',
+          'org.cnai.model.url': 'https://example.com/home',
+        }),
+    );
     expect(pkg.identity).toMatchObject({ name: 'tiny', vendor: 'Example', homepage: 'https://example.com/home' });
   });
 
@@ -125,7 +172,13 @@ describe('read', () => {
 
   it('leaves several files of a tar where the tar has them', async () => {
     const pkg = await readRecipe('cncf', async (recipe) => {
-      recipe.layers[3] = await layer('cncf', 'doc', 'tar', 'docs', tar(entry('docs/', '', { type: '5' }), entry('docs/a.md', 'a'), entry('docs/b.md', 'b')));
+      recipe.layers[3] = await layer(
+        'cncf',
+        'doc',
+        'tar',
+        'docs',
+        tar(entry('docs/', '', { type: '5' }), entry('docs/a.md', 'a'), entry('docs/b.md', 'b')),
+      );
     });
     expect(pkg.parts.filter(({ path }) => path.startsWith('docs')).map(({ path }) => path)).toEqual(['docs/a.md', 'docs/b.md']);
     expect(pkg.findings).toEqual([]);
@@ -133,7 +186,12 @@ describe('read', () => {
 
   it('follows hard links inside a tar and names what is no file', async () => {
     const pkg = await readRecipe('cncf', async (recipe) => {
-      const inner = tar(entry('code/a.py', 'print()'), entry('code/b.py', '', { type: '1', linkName: 'code/a.py' }), entry('code/c.py', '', { type: '2', linkName: 'a.py' }), entry('code/d', '', { type: '3' }));
+      const inner = tar(
+        entry('code/a.py', 'print()'),
+        entry('code/b.py', '', { type: '1', linkName: 'code/a.py' }),
+        entry('code/c.py', '', { type: '2', linkName: 'a.py' }),
+        entry('code/d', '', { type: '3' }),
+      );
       recipe.layers[4] = await layer('cncf', 'code', 'tar+gzip', 'code', inner);
     });
     expect(await contentOf(pkg, 'code/b.py')).toBe('print()');
@@ -173,14 +231,21 @@ describe('read', () => {
         for (const key of drop) delete made.annotations[key];
         return made;
       };
-      recipe.layers = [await raw('a.gguf', keys.filepath, titleKey), await raw('b/b.gguf', keys.filepath, keys.metadata), await raw('c.gguf', keys.filepath, keys.metadata, titleKey)];
+      recipe.layers = [
+        await raw('a.gguf', keys.filepath, titleKey),
+        await raw('b/b.gguf', keys.filepath, keys.metadata),
+        await raw('c.gguf', keys.filepath, keys.metadata, titleKey),
+      ];
     });
     expect(pkg.parts.map(({ path }) => path)).toEqual(['a.gguf', 'b/b.gguf', 'layer-2']);
     expect(summary(pkg)).toEqual(['warning modelpack/predefined-keys']);
   });
 
   it('takes a layer of an unknown type as one file and guesses its role', async () => {
-    const pkg = await readRecipe('cncf', (recipe) => (recipe.editManifest = (manifest) => (manifest.layers[0].mediaType = 'application/octet-stream')));
+    const pkg = await readRecipe(
+      'cncf',
+      (recipe) => (recipe.editManifest = (manifest) => (manifest.layers[0].mediaType = 'application/octet-stream')),
+    );
     expect(pkg.parts[0]).toMatchObject({ path: 'model.safetensors', role: 'weights', guessed: true });
     expect(summary(pkg)).toEqual(['warning modelpack/layer-media-type']);
   });
@@ -210,8 +275,18 @@ describe('read', () => {
     expect(pkg.parts.find(({ path }) => path === 'model.safetensors')).toMatchObject({ role: 'weights', guessed: true });
   });
 
+  it('gives up listing a layer that swells', async () => {
+    const recipe = await validRecipe('cncf');
+    recipe.layers[4] = await layer('cncf', 'code', 'tar+gzip', 'code', tar(entry('code/run.py', '#'.repeat(100_000))));
+    const pkg = await read(build(recipe), { limits: { ...defaultLimits, listedLayerBytes: 1000 } });
+    expect(summary(pkg)).toEqual(['note modelpack/layer-too-large']);
+  });
+
   it('refuses to stack a layer that leaves the root, and says so', async () => {
-    const pkg = await readRecipe('draft-2024', async (recipe) => void (recipe.layers[3] = await layer('draft-2024', 'doc', 'tar', 'README.md', tar(entry('../../README.md', 'x')))));
+    const pkg = await readRecipe(
+      'draft-2024',
+      async (recipe) => void (recipe.layers[3] = await layer('draft-2024', 'doc', 'tar', 'README.md', tar(entry('../../README.md', 'x')))),
+    );
     expect(summary(pkg)).toEqual(['error modelpack/unsafe-path']);
   });
 });

@@ -1,5 +1,19 @@
 import { findTwins, mapConcurrent, type StackedLayers, stackLayers } from '../../bytes/index.js';
-import { createError, type Descriptor, emptyIo, type Finding, isJsonObject, isToolkitError, type JsonObject, type Limits, type ModelPackage, type OciSource, type PackageSource, type Part, type ReadOptions } from '../../core/index.js';
+import {
+  createError,
+  type Descriptor,
+  emptyIo,
+  type Finding,
+  isJsonObject,
+  isToolkitError,
+  type JsonObject,
+  type Limits,
+  type ModelPackage,
+  type OciSource,
+  type PackageSource,
+  type Part,
+  type ReadOptions,
+} from '../../core/index.js';
 import { type ConfigBlob, readConfigBlob } from './config-blob.js';
 import { identify } from './detect.js';
 import { type LayerContent, lookInto } from './layer-content.js';
@@ -21,7 +35,8 @@ export async function read(source: PackageSource, options: ReadOptions): Promise
   const config = await readConfigBlob(oci, view, options.limits);
   const described = describe(view, vintage, config);
   const contents = await listTars(view, oci, options);
-  const { parts, findings } = vintage === 'draft-2024' ? readStack(view.layers, contents, oci, options) : readEach(view.layers, contents, oci, options);
+  const { parts, findings } =
+    vintage === 'draft-2024' ? readStack(view.layers, contents, oci, options) : readEach(view.layers, contents, oci, options);
   return {
     format: 'modelpack',
     vintage,
@@ -37,13 +52,19 @@ export async function read(source: PackageSource, options: ReadOptions): Promise
 }
 
 /** The manifest of a source that `detect` accepts; throws `modelpack/unreadable` for others. */
-export function openModelpack(source: PackageSource, options: ReadOptions): { readonly oci: OciSource; readonly view: ManifestView; readonly vintage: Vintage } {
+export function openModelpack(
+  source: PackageSource,
+  options: ReadOptions,
+): { readonly oci: OciSource; readonly view: ManifestView; readonly vintage: Vintage } {
   if (source.kind === 'oci') {
     const view = parseManifestView(source.bytes, source.location, options.limits);
     const detection = identify(view);
     if (detection !== undefined) return { oci: source, view, vintage: detection.vintage };
   }
-  throw createError('modelpack/unreadable', { message: `Cannot read "${source.location}" as a ModelPack: nothing in it says that it is one`, where: source.location });
+  throw createError('modelpack/unreadable', {
+    message: `Cannot read "${source.location}" as a ModelPack: nothing in it says that it is one`,
+    where: source.location,
+  });
 }
 
 /** The files of each layer by itself, in the order of the manifest: of the draft's stacked layers also those that a later one hides. */
@@ -55,7 +76,9 @@ export async function listPartsByLayer(source: PackageSource, options: ReadOptio
 
 /** Undefined for raw layers. */
 async function listTars(view: ManifestView, source: OciSource, { limits }: ReadOptions): Promise<readonly (LayerContent | undefined)[]> {
-  return mapConcurrent(view.layers, lookConcurrency, async (layer) => (layer.type === undefined || layer.type.encoding === 'raw' ? undefined : lookInto(layer, source.blobs, limits)));
+  return mapConcurrent(view.layers, lookConcurrency, async (layer) =>
+    layer.type === undefined || layer.type.encoding === 'raw' ? undefined : lookInto(layer, source.blobs, limits),
+  );
 }
 
 function toFindings(config: ConfigBlob): Finding[] {
@@ -70,7 +93,11 @@ function describe(view: ManifestView, vintage: Vintage, config: ConfigBlob): Des
   const fromAnnotations = vintage === 'cncf' ? { ...nothing, rest: view.annotations } : describeAnnotations(view.annotations);
   const homepageKey = [`${draftPrefix}url`, 'org.opencontainers.image.url'].find((key) => view.annotations[key] !== undefined);
   return {
-    identity: { ...(homepageKey === undefined ? {} : { homepage: view.annotations[homepageKey] as string }), ...fromAnnotations.identity, ...fromConfig.identity },
+    identity: {
+      ...(homepageKey === undefined ? {} : { homepage: view.annotations[homepageKey] as string }),
+      ...fromAnnotations.identity,
+      ...fromConfig.identity,
+    },
     weights: { ...fromAnnotations.weights, ...fromConfig.weights },
     capabilities: fromConfig.capabilities,
     diffIds: fromConfig.diffIds,
@@ -90,10 +117,15 @@ function describeImageConfig(json: JsonObject): Described {
   return { ...nothing, diffIds: found.filter((each): each is string => typeof each === 'string'), rest: json };
 }
 
-function readEach(layers: readonly LayerView[], contents: readonly (LayerContent | undefined)[], source: OciSource, { limits }: ReadOptions): { parts: Part[]; findings: Finding[] } {
-  const read = layers.map((layer, at) => readLayer(layer, contents[at], source.blobs, limits));
-  const parts = read.flatMap((each) => each.parts);
-  return { parts, findings: [...read.flatMap((each) => each.findings), ...listTwins(parts)] };
+function readEach(
+  layers: readonly LayerView[],
+  contents: readonly (LayerContent | undefined)[],
+  source: OciSource,
+  { limits }: ReadOptions,
+): { parts: Part[]; findings: Finding[] } {
+  const each = layers.map((layer) => readLayer(layer, contents[layer.index], source.blobs, limits));
+  const parts = each.flatMap((layer) => layer.parts);
+  return { parts, findings: [...each.flatMap((layer) => layer.findings), ...listTwins(parts)] };
 }
 
 function listTwins(parts: readonly Part[]): Finding[] {
@@ -103,34 +135,62 @@ function listTwins(parts: readonly Part[]): Finding[] {
       level: isClash ? 'error' : 'warning',
       code: isClash ? 'modelpack/same-path' : 'modelpack/folding-path',
       rule: isClash ? 'MP-A3' : 'MP-A4',
-      message: isClash ? `${JSON.stringify(first)} and ${JSON.stringify(second)} cannot stand beside each other` : `${JSON.stringify(first)} and ${JSON.stringify(second)} are one path where case or Unicode form is ignored`,
+      message: isClash
+        ? `${JSON.stringify(first)} and ${JSON.stringify(second)} cannot stand beside each other`
+        : `${JSON.stringify(first)} and ${JSON.stringify(second)} are one path where case or Unicode form is ignored`,
       where: second,
     };
   });
 }
 
 /** Image layers lie on each other: later ones replace and delete what earlier ones hold. (image-spec layer.md) */
-function readStack(layers: readonly LayerView[], contents: readonly (LayerContent | undefined)[], source: OciSource, { limits }: ReadOptions): { parts: Part[]; findings: Finding[] } {
-  const unlisted = layers.filter((layer) => contents[layer.index]?.entries === undefined).map((layer) => readLayer(layer, contents[layer.index], source.blobs, limits));
+function readStack(
+  layers: readonly LayerView[],
+  contents: readonly (LayerContent | undefined)[],
+  source: OciSource,
+  { limits }: ReadOptions,
+): { parts: Part[]; findings: Finding[] } {
+  const unlisted = layers
+    .filter((layer) => contents[layer.index]?.entries === undefined)
+    .map((layer) => readLayer(layer, contents[layer.index], source.blobs, limits));
   const stacked = stack(contents, limits);
-  const files = stacked.entries.filter(({ kind }) => kind === 'file').map((entry): Part => {
-    const layer = layers[entry.layer] as LayerView;
-    const bytes = { blobs: source.blobs, descriptor: layer.descriptor as Descriptor, compression: contents[entry.layer]?.compression ?? 'none', limits };
-    return { ...roleOf(layer, entry.path), path: entry.path, mediaType: layer.mediaType, ...toMember(bytes, entry) };
-  });
-  return { parts: [...files, ...unlisted.flatMap((each) => each.parts)], findings: [...unlisted.flatMap((each) => each.findings), ...stacked.findings] };
+  const files = stacked.entries
+    .filter(({ kind }) => kind === 'file')
+    .map((entry): Part => {
+      const layer = layers[entry.layer] as LayerView;
+      const bytes = {
+        blobs: source.blobs,
+        descriptor: layer.descriptor as Descriptor,
+        compression: contents[entry.layer]?.compression ?? 'none',
+        limits,
+      };
+      return { ...roleOf(layer, entry.path), path: entry.path, mediaType: layer.mediaType, ...toMember(bytes, entry) };
+    });
+  return {
+    parts: [...files, ...unlisted.flatMap((each) => each.parts)],
+    findings: [...unlisted.flatMap((each) => each.findings), ...stacked.findings],
+  };
 }
 
 function stack(contents: readonly (LayerContent | undefined)[], limits: Limits): StackedLayers {
   try {
-    return stackLayers(contents.map((content) => content?.entries ?? []), limits);
+    return stackLayers(
+      contents.map((content) => content?.entries ?? []),
+      limits,
+    );
   } catch (error) {
     if (!isToolkitError(error) || error.exitCode !== 1) throw error;
     return { entries: [], findings: [{ level: 'error', code: 'modelpack/unsafe-path', message: error.message, where: error.where ?? 'layers' }] };
   }
 }
 
-const mappedKeys: ReadonlySet<string> = new Set([...Object.values(annotationKeys.cncf), ...Object.values(annotationKeys.cnai), ...Object.values(draftLayerKeys), formerMetadataKey, titleKey]);
+const mappedKeys: ReadonlySet<string> = new Set([
+  ...Object.values(annotationKeys.cncf),
+  ...Object.values(annotationKeys.cnai),
+  ...Object.values(draftLayerKeys),
+  formerMetadataKey,
+  titleKey,
+]);
 
 /** Verbatim what has no neutral place. */
 function toExtra(view: ManifestView, described: Described): Readonly<Record<string, unknown>> {
@@ -144,18 +204,21 @@ function toExtra(view: ManifestView, described: Described): Readonly<Record<stri
     diffIds: described.diffIds,
     layers: view.layers.map(toRow),
   };
-  return Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== undefined && !(isJsonObject(value) && Object.keys(value).length === 0)));
+  return Object.fromEntries(
+    Object.entries(extra).filter(([, value]) => value !== undefined && !(isJsonObject(value) && Object.keys(value).length === 0)),
+  );
 }
 
 function toRow(layer: LayerView): object {
   const { json, mediaType, artifactType, type } = layer;
+  const filepath = findLayerPath(layer.annotations);
   const unmapped = Object.entries(layer.annotations).filter(([key]) => !mappedKeys.has(key));
   return {
     mediaType,
     ...(artifactType === undefined ? {} : { artifactType }),
     digest: json['digest'],
     size: json['size'],
-    filepath: findLayerPath(layer.annotations),
+    ...(filepath === undefined ? {} : { filepath }),
     encoding: type?.encoding ?? 'raw',
     ...(unmapped.length === 0 ? {} : { annotations: Object.fromEntries(unmapped) }),
   };

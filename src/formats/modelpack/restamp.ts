@@ -7,11 +7,6 @@ import { describeConfig } from './read-config.js';
 import { annotationKeys, configMediaType, type Family, formerMetadataKey, manifestArtifactType, ociManifestType, toLayerType } from './spec.js';
 import { toModelConfig } from './write-config.js';
 
-export interface Restamped {
-  readonly root: Descriptor;
-  readonly findings: readonly Finding[];
-}
-
 /** Can the package change its names alone? Only between `cncf` and `cnai`: the draft's layers are image layers. */
 export function canRestamp(source: OciSource, to: string, limits: Limits): to is Family {
   const from = identify(parseManifestView(source.bytes, source.location, limits))?.vintage;
@@ -29,12 +24,12 @@ export function listLayers(source: OciSource, limits: Limits): Descriptor[] {
 
 /**
  * The same layers under the names of the other vintage: new config and manifest, no layer read or sent. A config that needs no renaming
- * keeps its bytes. Whoever calls sees to it that the target has the layers first (`listLayers`). Raw layers of `cnai` get the ending `.raw` that the tools of that time read, with a finding.
+ * keeps its bytes. Whoever calls sees to it that the target has the layers first (`listLayers`). Raw layers of `cnai` get the ending `.raw`
+ * that the tools of that time read; `judgeRestamp` says so.
  */
-export async function restamp(source: OciSource, to: Family, sink: BlobSink, limits: Limits): Promise<Restamped> {
+export async function restamp(source: OciSource, to: Family, sink: BlobSink, limits: Limits): Promise<Descriptor> {
   const view = parseManifestView(source.bytes, source.location, limits);
-  const findings: Finding[] = [];
-  const layers = view.layers.map((layer) => restampLayer(layer, to, findings));
+  const layers = view.layers.map((layer) => restampLayer(layer, to));
   const config = await putConfig(source, view, sink, limits);
   const manifest = toJsonBytes({
     ...view.json,
@@ -44,25 +39,34 @@ export async function restamp(source: OciSource, to: Family, sink: BlobSink, lim
     layers,
   });
   const stored = await sink.put({ kind: 'bytes', bytes: manifest });
-  return { root: { mediaType: ociManifestType, digest: stored.digest, size: stored.size, artifactType: manifestArtifactType(to) }, findings };
+  return { mediaType: ociManifestType, digest: stored.digest, size: stored.size, artifactType: manifestArtifactType(to) };
 }
 
-function restampLayer(layer: LayerView, to: Family, findings: Finding[]): JsonObject {
+function restampLayer(layer: LayerView, to: Family): JsonObject {
   const { type } = layer;
   if (type?.kind === undefined) return layer.json;
-  const keepsRaw = to === 'cnai' && type.encoding === 'raw';
-  const mediaType = keepsRaw ? `application/vnd.cnai.model.${type.kind}.v1.raw` : toLayerType(to, type.kind, type.encoding);
-  if (keepsRaw) {
-    findings.push({
-      level: 'warning',
-      code: 'modelpack/raw-in-cnai',
-      message: `${layer.where} keeps the type ${mediaType}: the cnai specification knows raw layers as the bare weight.v1 only, its tools read .raw`,
-      where: layer.where,
-      hint: 'Pack from the folder with --vintage cnai for tar layers',
-    });
-  }
+  const mediaType = keepsRaw(layer, to) ? `application/vnd.cnai.model.${type.kind}.v1.raw` : toLayerType(to, type.kind, type.encoding);
   const annotations = layer.json['annotations'];
   return { ...layer.json, mediaType, ...(isJsonObject(annotations) ? { annotations: renameKeys(annotations, to) } : {}) };
+}
+
+function keepsRaw({ type }: LayerView, to: Family): boolean {
+  return to === 'cnai' && type?.encoding === 'raw';
+}
+
+/** What a restamp leaves odd, known before anything is written. */
+export function judgeRestamp(source: OciSource, to: Family, limits: Limits): Finding[] {
+  const raw = parseManifestView(source.bytes, source.location, limits).layers.filter((layer) => keepsRaw(layer, to));
+  if (raw.length === 0) return [];
+  return [
+    {
+      level: 'warning',
+      code: 'modelpack/raw-in-cnai',
+      message: `${raw.length} raw ${raw.length === 1 ? 'layer keeps' : 'layers keep'} a type that ends in .raw, as the tools of that time write and read it; the cnai specification knows the bare weight.v1 alone`,
+      where: raw.length === 1 ? (raw[0] as LayerView).where : `${(raw[0] as LayerView).where} to ${(raw.at(-1) as LayerView).where}`,
+      hint: 'Pack from the folder with --vintage cnai for tar layers',
+    },
+  ];
 }
 
 function renameKeys(annotations: JsonObject, to: Family): JsonObject {

@@ -18,11 +18,15 @@ export function toKind(role: Role): Kind {
   return kindByRole[role];
 }
 
-const weightsName = /\.(safetensors|gguf|ggml|onnx|pt|pth|pt2|ptl|tflite|h5|keras|mlmodel|msgpack|engine|plan|npz)$|\.(safetensors|gguf)\.part\d|^pytorch_model.*\.bin$|^model.*\.bin$|^consolidated\..*\.bin$|\.onnx[._]data$/i;
-const tokenizerName = /^(tokenizer.*|.*tokenizer\.(json|model)|vocab.*\.(json|txt)|merges\.txt|special_tokens_map\.json|added_tokens\.json|spiece\.model|sentencepiece.*\.model|chat_template.*)$/i;
-const configName = /\.index\.json$|^(config|generation_config|preprocessor_config|processor_config|adapter_config|quantize_config|model_index|params|hyperparameters)\.(json|ya?ml|toml)$/i;
+const weightsName =
+  /\.(safetensors|gguf|ggml|onnx|pt|pth|pt2|ptl|tflite|h5|keras|mlmodel|msgpack|engine|plan|npz)$|\.(safetensors|gguf)\.part\d|^pytorch_model.*\.bin$|^model.*\.bin$|^consolidated\..*\.bin$|\.onnx[._]data$/i;
+const tokenizerName =
+  /^(tokenizer.*|.*tokenizer\.(json|model)|vocab.*\.(json|txt)|merges\.txt|special_tokens_map\.json|added_tokens\.json|spiece\.model|sentencepiece.*\.model|chat_template.*)$/i;
+const configName =
+  /\.index\.json$|^(config|generation_config|preprocessor_config|processor_config|adapter_config|quantize_config|model_index|params|hyperparameters)\.(json|ya?ml|toml)$/i;
 const documentName = /^(readme|licen[cs]e|notice|copying|changelog|citation|usage|model_?card|authors)([._-].*)?$|\.(md|rst|pdf)$/i;
-const environmentName = /^(requirements.*\.txt|environment\.ya?ml|conda\.ya?ml|pyproject\.toml|poetry\.lock|uv\.lock|pipfile(\.lock)?|dockerfile.*|containerfile.*)$/i;
+const environmentName =
+  /^(requirements.*\.txt|environment\.ya?ml|conda\.ya?ml|pyproject\.toml|poetry\.lock|uv\.lock|pipfile(\.lock)?|dockerfile.*|containerfile.*)$/i;
 const codeName = /\.(py|ipynb|sh|js|ts|c|cc|cpp|cu|h|rs|go|java|jl|r)$/i;
 const datasetName = /\.(csv|tsv|parquet|arrow|jsonl|npy|tfrecord)$/i;
 const testPath = /^(tests?|self_tests?)\//i;

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { encodings, kinds, parseLayerType, toLayerType, vintages } from './spec.js';
 
 describe('parseLayerType', () => {
-  const written = vintages.flatMap((vintage) => kinds.flatMap((kind) => encodings.map((encoding) => ({ vintage, kind, encoding })))).filter(({ vintage, encoding }) => vintage !== 'draft-2024' || encoding !== 'raw');
+  const written = vintages
+    .flatMap((vintage) => kinds.flatMap((kind) => encodings.map((encoding) => ({ vintage, kind, encoding }))))
+    .filter(({ vintage, encoding }) => vintage !== 'draft-2024' || encoding !== 'raw');
 
   it.each(written)('understands what is written as $vintage $kind $encoding', ({ vintage, kind, encoding }) => {
     const type = parseLayerType(toLayerType(vintage, kind, encoding));
@@ -11,7 +13,12 @@ describe('parseLayerType', () => {
   });
 
   it('knows 20 types of cncf and 16 of cnai without deviation', () => {
-    const count = (vintage: 'cncf' | 'cnai') => new Set(kinds.flatMap((kind) => encodings.map((encoding) => toLayerType(vintage, kind, encoding))).filter((each) => parseLayerType(each)?.deviation === undefined)).size;
+    const count = (vintage: 'cncf' | 'cnai') =>
+      new Set(
+        kinds
+          .flatMap((kind) => encodings.map((encoding) => toLayerType(vintage, kind, encoding)))
+          .filter((each) => parseLayerType(each)?.deviation === undefined),
+      ).size;
     expect([count('cncf'), count('cnai')]).toEqual([20, 16]);
   });
 
@@ -27,11 +34,24 @@ describe('parseLayerType', () => {
     expect(parseLayerType(mediaType)).toMatchObject({ kind, encoding, deviation: expect.stringMatching(/./) });
   });
 
-  it.each(['application/vnd.oci.image.layer.v1.tar+zstd', 'application/vnd.oci.image.layer.nondistributable.v1.tar+zstd', 'application/vnd.docker.image.rootfs.diff.tar.zstd'])('takes %s as an image layer', (mediaType) => {
+  it.each([
+    'application/vnd.oci.image.layer.v1.tar+zstd',
+    'application/vnd.oci.image.layer.nondistributable.v1.tar+zstd',
+    'application/vnd.docker.image.rootfs.diff.tar.zstd',
+  ])('takes %s as an image layer', (mediaType) => {
     expect(parseLayerType(mediaType)).toEqual({ family: 'image', kind: undefined, encoding: 'tar+zstd' });
   });
 
-  it.each(['', 'application/octet-stream', 'application/vnd.cncf.model.config.v1+json', 'application/vnd.cncf.model.weight.v1.zip', 'application/vnd.cncf.model.weight.v1.raw+gzip', 'application/vnd.cncf.model.constructor.v1.tar', 'application/vnd.cncf.model.weight.v2.tar', 'application/vnd.kitops.modelkit.model.v1.tar'])('refuses %j', (mediaType) => {
+  it.each([
+    '',
+    'application/octet-stream',
+    'application/vnd.cncf.model.config.v1+json',
+    'application/vnd.cncf.model.weight.v1.zip',
+    'application/vnd.cncf.model.weight.v1.raw+gzip',
+    'application/vnd.cncf.model.constructor.v1.tar',
+    'application/vnd.cncf.model.weight.v2.tar',
+    'application/vnd.kitops.modelkit.model.v1.tar',
+  ])('refuses %j', (mediaType) => {
     expect(parseLayerType(mediaType)).toBeUndefined();
   });
 });

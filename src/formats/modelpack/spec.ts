@@ -13,7 +13,10 @@ export type Vintage = (typeof vintages)[number];
 export function parseVintage(text: string): Vintage {
   const vintage = vintages.find((each) => each === text);
   if (vintage !== undefined) return vintage;
-  throw createError('ops/bad-option', { message: `Cannot use the vintage "${text}": expected ${vintages.join(', ')}`, hint: 'Leave --vintage out for cncf' });
+  throw createError('ops/bad-option', {
+    message: `Cannot use the vintage "${text}": expected ${vintages.join(', ')}`,
+    hint: 'Leave --vintage out for cncf',
+  });
 }
 
 /** The prefix of media types and annotation keys. The draft uses the `cnai` names. */
@@ -53,7 +56,8 @@ export interface LayerType {
 }
 
 const modelType = /^application\/vnd\.(cncf|cnai)\.model\.([a-z.]+?)\.v1(?:\.([a-z+]+))?$/;
-const imageType = /^application\/vnd\.(?:oci\.image\.layer\.(?:nondistributable\.)?v1\.tar|docker\.image\.rootfs\.(?:foreign\.)?diff\.tar)(?:[.+](gzip|zstd))?$/;
+const imageType =
+  /^application\/vnd\.(?:oci\.image\.layer\.(?:nondistributable\.)?v1\.tar|docker\.image\.rootfs\.(?:foreign\.)?diff\.tar)(?:[.+](gzip|zstd))?$/;
 
 /** Names of kinds that drafts used and later texts dropped. */
 const formerKinds: Readonly<Record<string, Kind>> = { layer: 'weight', config: 'weight.config', unknown: 'code' };
@@ -97,7 +101,11 @@ export function toLayerType(vintage: Vintage, kind: Kind, encoding: Encoding): s
     const bare = vintage === 'cnai' && kind === 'weight' && encoding === 'raw';
     return `application/vnd.${vintage}.model.${kind}.v1${bare ? '' : `.${encoding}`}`;
   }
-  if (encoding === 'raw') throw createError('modelpack/cannot-write', { message: 'Cannot write a raw layer as "draft-2024": the draft knows tar layers only', hint: 'Choose layers = "tar", or another vintage' });
+  if (encoding === 'raw')
+    throw createError('modelpack/cannot-write', {
+      message: 'Cannot write a raw layer as "draft-2024": the draft knows tar layers only',
+      hint: 'Choose layers = "tar", or another vintage',
+    });
   return draftLayerTypes[encoding];
 }
 

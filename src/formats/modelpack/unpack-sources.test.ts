@@ -17,7 +17,9 @@ afterEach(() => rmSync(folder, { recursive: true }));
 async function unpack(source: OciSource): Promise<string[]> {
   const { sources, policy } = await listUnpackSources(source, options);
   await unpackPackage(sources, join(folder, 'out'), { policy, limits: defaultLimits });
-  return readdirSync(join(folder, 'out'), { recursive: true, withFileTypes: true }).flatMap((each) => (each.isFile() ? [join(each.parentPath, each.name).slice(join(folder, 'out').length + 1)] : [])).sort();
+  return readdirSync(join(folder, 'out'), { recursive: true, withFileTypes: true })
+    .flatMap((each) => (each.isFile() ? [join(each.parentPath, each.name).slice(join(folder, 'out').length + 1)] : []))
+    .sort();
 }
 
 describe('listUnpackSources', () => {
@@ -52,7 +54,8 @@ describe('listUnpackSources', () => {
 
   it('leaves nothing behind when a blob is not what its digest says', async () => {
     const source = build(await validRecipe('cncf'));
-    const open: typeof source.blobs.open = async (descriptor, range) => source.blobs.open({ ...descriptor, size: descriptor.size + (range === undefined ? 1 : 0) }, range);
+    const open: typeof source.blobs.open = async (descriptor, range) =>
+      source.blobs.open({ ...descriptor, size: descriptor.size + (range === undefined ? 1 : 0) }, range);
     await expect(unpack({ ...source, blobs: { ...source.blobs, open } })).rejects.toMatchObject({ code: 'bytes/size-mismatch' });
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -1,5 +1,13 @@
 import { decompress, sniffCompression, type UnpackSource } from '../../bytes/index.js';
-import { type ByteStream, createError, type Descriptor, type Limits, type OciSource, type PackageSource, type ReadOptions } from '../../core/index.js';
+import {
+  type ByteStream,
+  createError,
+  type Descriptor,
+  type Limits,
+  type OciSource,
+  type PackageSource,
+  type ReadOptions,
+} from '../../core/index.js';
 import { parseFileMetadata } from './file-metadata.js';
 import { lookInto } from './layer-content.js';
 import type { LayerView } from './manifest-view.js';
@@ -28,7 +36,10 @@ export async function listUnpackSources(source: PackageSource, options: ReadOpti
 async function toSource(layer: LayerView, policy: UnpackPlan['policy'], source: OciSource, limits: Limits): Promise<UnpackSource> {
   const { descriptor } = layer;
   if (descriptor === undefined) {
-    throw createError('modelpack/unreadable', { message: `Cannot unpack "${source.location}": ${layer.where} has no usable mediaType, digest and size`, where: layer.where });
+    throw createError('modelpack/unreadable', {
+      message: `Cannot unpack "${source.location}": ${layer.where} has no usable mediaType, digest and size`,
+      where: layer.where,
+    });
   }
   if (layer.type === undefined || layer.type.encoding === 'raw') return toFile(layer, descriptor, source);
   const open = async () => decoded(await source.blobs.open(descriptor), limits, layer.where);

@@ -49,7 +49,8 @@ describe('validate', () => {
   it('names a layer that is not there', async () => {
     const source = build(await validRecipe('cncf'));
     const digest = JSON.parse(Buffer.from(source.bytes).toString()).layers[3].digest;
-    const open: typeof source.blobs.open = async (descriptor, range) => source.blobs.open(descriptor.digest === digest ? { ...descriptor, digest: `sha256:${'3'.repeat(64)}` } : descriptor, range);
+    const open: typeof source.blobs.open = async (descriptor, range) =>
+      source.blobs.open(descriptor.digest === digest ? { ...descriptor, digest: `sha256:${'3'.repeat(64)}` } : descriptor, range);
     const findings = await validate({ ...source, blobs: { ...source.blobs, open } }, options);
     expect(findings).toMatchObject([{ level: 'error', code: 'modelpack/layer-missing', where: 'layers[3]' }]);
   });

@@ -19,7 +19,15 @@ export async function validate(source: PackageSource, options: ReadOptions): Pro
     return [...applyRules(context), ...listUnseen(context)];
   } catch (error) {
     if (!isToolkitError(error) || error.exitCode !== 1) throw error;
-    return [{ level: 'error', code: 'modelpack/unreadable', message: error.message, where: error.where ?? source.location, ...(error.hint === undefined ? {} : { hint: error.hint }) }];
+    return [
+      {
+        level: 'error',
+        code: 'modelpack/unreadable',
+        message: error.message,
+        where: error.where ?? source.location,
+        ...(error.hint === undefined ? {} : { hint: error.hint }),
+      },
+    ];
   }
 }
 
@@ -27,21 +35,47 @@ async function gather(source: PackageSource, options: ReadOptions): Promise<Rule
   const { oci, view, vintage } = openModelpack(source, options);
   const { limits } = options;
   const config = await readConfigBlob(oci, view, limits);
-  const layers = await mapConcurrent(view.layers, lookConcurrency, async (layer) => ({ view: layer, path: findLayerPath(layer.annotations), content: await lookInto(layer, oci.blobs, limits) }));
+  const layers = await mapConcurrent(view.layers, lookConcurrency, async (layer) => ({
+    view: layer,
+    path: findLayerPath(layer.annotations),
+    content: await lookInto(layer, oci.blobs, limits),
+  }));
   return { vintage, keys: annotationKeys[familyOf(vintage)], view, manifestBytes: oci.bytes.byteLength, config, layers, limits };
 }
 
 function applyRules(context: RuleContext): Finding[] {
-  return rules.filter(({ vintages }) => vintages.includes(context.vintage)).flatMap((rule) =>
-    isChecked(rule) ? rule.check(context).map(({ where, message, hint }) => ({ level: rule.level, code: `modelpack/${rule.slug}`, rule: rule.id, message, where, hint })) : [],
-  );
+  return rules
+    .filter(({ vintages }) => vintages.includes(context.vintage))
+    .flatMap((rule) =>
+      isChecked(rule)
+        ? rule
+            .check(context)
+            .map(({ where, message, hint }) => ({ level: rule.level, code: `modelpack/${rule.slug}`, rule: rule.id, message, where, hint }))
+        : [],
+    );
 }
 
 /** Layers that the rules could say nothing about. */
 function listUnseen({ layers }: RuleContext): Finding[] {
   return layers.flatMap(({ view, content: { problem } }): Finding[] => {
     if (view.descriptor === undefined || problem === undefined || problem.kind === 'malformed') return [];
-    if (problem.kind === 'missing') return [{ level: 'error', code: 'modelpack/layer-missing', message: problem.message, where: view.where, hint: 'Copy the package again with all blobs' }];
-    return [{ level: 'note', code: 'modelpack/layer-not-listed', message: `${problem.message}; the rules on its files were not checked`, where: view.where }];
+    if (problem.kind === 'missing')
+      return [
+        {
+          level: 'error',
+          code: 'modelpack/layer-missing',
+          message: problem.message,
+          where: view.where,
+          hint: 'Copy the package again with all blobs',
+        },
+      ];
+    return [
+      {
+        level: 'note',
+        code: 'modelpack/layer-not-listed',
+        message: `${problem.message}; the rules on its files were not checked`,
+        where: view.where,
+      },
+    ];
   });
 }

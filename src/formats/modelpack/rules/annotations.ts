@@ -29,7 +29,15 @@ export const annotationRules: readonly Rule[] = [
       view.layers.flatMap(({ where, annotations }) => {
         const path = annotations[keys.filepath];
         const reason = path === undefined ? undefined : judgePath(normalizeEntryName(path), limits);
-        return reason === undefined ? [] : [{ where: `${where}.annotations.${keys.filepath}`, message: `${show(path)} cannot be used: ${reason}`, hint: 'Write a relative path with / between its parts' }];
+        return reason === undefined
+          ? []
+          : [
+              {
+                where: `${where}.annotations.${keys.filepath}`,
+                message: `${show(path)} cannot be used: ${reason}`,
+                hint: 'Write a relative path with / between its parts',
+              },
+            ];
       }),
   },
   {
@@ -51,17 +59,35 @@ export const annotationRules: readonly Rule[] = [
     check: ({ view, keys }) =>
       view.layers
         .filter(({ annotations }) => ![undefined, 'true', 'false'].includes(annotations[keys.untested]))
-        .map(({ where, annotations }) => ({ where: `${where}.annotations.${keys.untested}`, message: `Expected "true" or "false", found ${show(annotations[keys.untested])}`, hint: 'Write "true" when the kind of the layer was guessed, else "false"' })),
+        .map(({ where, annotations }) => ({
+          where: `${where}.annotations.${keys.untested}`,
+          message: `Expected "true" or "false", found ${show(annotations[keys.untested])}`,
+          hint: 'Write "true" when the kind of the layer was guessed, else "false"',
+        })),
   },
 ];
 
 function checkMaps({ view }: RuleContext): Breach[] {
-  const holders = [{ where: 'annotations', value: view.json['annotations'] }, ...[view.config, ...view.layers].flatMap((each) => (each === undefined ? [] : [{ where: `${each.where}.annotations`, value: each.json['annotations'] }]))];
+  const holders = [
+    { where: 'annotations', value: view.json['annotations'] },
+    ...[view.config, ...view.layers].flatMap((each) =>
+      each === undefined ? [] : [{ where: `${each.where}.annotations`, value: each.json['annotations'] }],
+    ),
+  ];
   return holders.flatMap(({ where, value }) => {
     if (value === undefined) return [];
-    if (!isJsonObject(value)) return [{ where, message: `Expected an object, found ${show(value)}`, hint: 'Write a map from text to text, or leave it out' }];
+    if (!isJsonObject(value))
+      return [{ where, message: `Expected an object, found ${show(value)}`, hint: 'Write a map from text to text, or leave it out' }];
     const wrong = Object.entries(value).find(([key, text]) => key === '' || typeof text !== 'string');
-    return wrong === undefined ? [] : [{ where: `${where}.${wrong[0]}`, message: wrong[0] === '' ? 'A key is empty' : `Expected text, found ${show(wrong[1])}`, hint: 'Write the value as text, in quotes' }];
+    return wrong === undefined
+      ? []
+      : [
+          {
+            where: `${where}.${wrong[0]}`,
+            message: wrong[0] === '' ? 'A key is empty' : `Expected text, found ${show(wrong[1])}`,
+            hint: 'Write the value as text, in quotes',
+          },
+        ];
   });
 }
 
@@ -71,6 +97,14 @@ export function checkMetadata({ view, keys }: RuleContext, isMeant: (problem: st
     const key = annotations[keys.metadata] === undefined ? formerMetadataKey : keys.metadata;
     const text = annotations[key];
     const problems = text === undefined ? [] : parseFileMetadata(text).problems.filter(isMeant);
-    return problems.length === 0 ? [] : [{ where: `${where}.annotations.${key}`, message: `${problems.join('; ')}, found ${show(text)}`, hint: 'Write name, mode, uid, gid, size, mtime and typeflag, with the types of annotations.md' }];
+    return problems.length === 0
+      ? []
+      : [
+          {
+            where: `${where}.annotations.${key}`,
+            message: `${problems.join('; ')}, found ${show(text)}`,
+            hint: 'Write name, mode, uid, gid, size, mtime and typeflag, with the types of annotations.md',
+          },
+        ];
   });
 }

@@ -1,7 +1,8 @@
 import { configFields } from '../config-fields.js';
+import { isWeightsFile } from '../roles.js';
 import { draftLayerKeys, draftPrefix, encodings, layerArtifactType, manifestArtifactType, toLayerType } from '../spec.js';
 import type { LayerView } from '../manifest-view.js';
-import type { LayerState, RuleContext } from './context.js';
+import type { LayerState } from './context.js';
 import { judgeEncoding } from './layers.js';
 import { type Breach, type Rule, show } from './rule.js';
 
@@ -16,7 +17,11 @@ export const draftRules: readonly Rule[] = [
     slug: 'draft-artifact-type',
     level: 'error',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: extension, quote: 'This REQUIRED property MUST contain the media type application/vnd.cnai.model.manifest.v1+json' },
+    clause: {
+      document: 'draft spec.md',
+      section: extension,
+      quote: 'This REQUIRED property MUST contain the media type application/vnd.cnai.model.manifest.v1+json',
+    },
     title: 'artifactType is the model manifest',
     check: ({ view }) => expectType('artifactType', view.artifactType, manifestArtifactType('draft-2024')),
   },
@@ -34,18 +39,32 @@ export const draftRules: readonly Rule[] = [
     slug: 'draft-tar-type',
     level: 'error',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: `${extension}, layers`, quote: 'If mediaType is application/vnd.oci.image.layer.v1.tar, the artifactType MUST be application/vnd.cnai.model.layer.v1.tar' },
+    clause: {
+      document: 'draft spec.md',
+      section: `${extension}, layers`,
+      quote: 'If mediaType is application/vnd.oci.image.layer.v1.tar, the artifactType MUST be application/vnd.cnai.model.layer.v1.tar',
+    },
     title: 'a tar layer says so in its artifactType',
-    check: ({ view }) => view.layers.filter(({ mediaType }) => mediaType === tarType).flatMap((layer) => expectType(`${layer.where}.artifactType`, layer.artifactType, layerArtifactType('tar'))),
+    check: ({ view }) =>
+      view.layers
+        .filter(({ mediaType }) => mediaType === tarType)
+        .flatMap((layer) => expectType(`${layer.where}.artifactType`, layer.artifactType, layerArtifactType('tar'))),
   },
   {
     id: 'MP-50',
     slug: 'draft-gzip-type',
     level: 'error',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: `${extension}, layers`, quote: 'If mediaType is application/vnd.oci.image.layer.v1.tar+gzip, the artifactType MUST be application/vnd.cnai.model.layer.v1.tar+gzip' },
+    clause: {
+      document: 'draft spec.md',
+      section: `${extension}, layers`,
+      quote: 'If mediaType is application/vnd.oci.image.layer.v1.tar+gzip, the artifactType MUST be application/vnd.cnai.model.layer.v1.tar+gzip',
+    },
     title: 'a tar+gzip layer says so in its artifactType',
-    check: ({ view }) => view.layers.filter(({ mediaType }) => mediaType === gzipType).flatMap((layer) => expectType(`${layer.where}.artifactType`, layer.artifactType, layerArtifactType('tar+gzip'))),
+    check: ({ view }) =>
+      view.layers
+        .filter(({ mediaType }) => mediaType === gzipType)
+        .flatMap((layer) => expectType(`${layer.where}.artifactType`, layer.artifactType, layerArtifactType('tar+gzip'))),
   },
   {
     id: 'MP-51',
@@ -61,7 +80,11 @@ export const draftRules: readonly Rule[] = [
     slug: 'draft-layer-bytes',
     level: 'error',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: `${extension}, layers`, quote: 'for detailed definitions of Filesystem Layers, please refer to the Image Layer Filesystem Changeset' },
+    clause: {
+      document: 'draft spec.md',
+      section: `${extension}, layers`,
+      quote: 'for detailed definitions of Filesystem Layers, please refer to the Image Layer Filesystem Changeset',
+    },
     title: 'a layer is a tar archive, encoded as its media type says',
     check: ({ layers }) => layers.flatMap((layer) => judgeEncoding(layer, compressionOf(layer))),
   },
@@ -70,19 +93,31 @@ export const draftRules: readonly Rule[] = [
     slug: 'draft-layer-keys',
     level: 'warning',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: `${extension}, layers, annotations`, quote: 'SHOULD set the pre-defined annotation keys, refer to the Layer Annotation Keys' },
+    clause: {
+      document: 'draft spec.md',
+      section: `${extension}, layers, annotations`,
+      quote: 'SHOULD set the pre-defined annotation keys, refer to the Layer Annotation Keys',
+    },
     title: 'every layer has one of the predefined annotation keys',
     check: ({ view, keys }) =>
       view.layers
         .filter(({ annotations }) => ![...Object.values(draftLayerKeys), keys.filepath].some((key) => Object.hasOwn(annotations, key)))
-        .map(({ where }) => ({ where: `${where}.annotations`, message: 'No predefined key says what the layer holds', hint: `Add for example ${draftLayerKeys.weight} with the value "true"` })),
+        .map(({ where }) => ({
+          where: `${where}.annotations`,
+          message: 'No predefined key says what the layer holds',
+          hint: `Add for example ${draftLayerKeys.weight} with the value "true"`,
+        })),
   },
   {
     id: 'MP-54',
     slug: 'draft-manifest-keys',
     level: 'warning',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: `${extension}, annotations`, quote: 'SHOULD set the pre-defined annotation keys, refer to the Manifest Annotation Keys' },
+    clause: {
+      document: 'draft spec.md',
+      section: `${extension}, annotations`,
+      quote: 'SHOULD set the pre-defined annotation keys, refer to the Manifest Annotation Keys',
+    },
     title: 'the manifest has predefined annotation keys',
     check: ({ view }) => {
       const known = configFields.some(({ draft }) => draft !== undefined && Object.hasOwn(view.annotations, draftPrefix + draft));
@@ -96,42 +131,70 @@ export const draftRules: readonly Rule[] = [
     vintages: ['draft-2024'],
     clause: { document: 'draft spec.md', section: 'BUILD & PUSH', quote: 'the model layer MUST NOT be compressed' },
     title: 'layers with weights are not compressed (a warning, because the same text makes the +gzip form one that all must support)',
-    check: ({ view }) =>
-      view.layers
-        .filter((layer) => isModelLayer(layer) && layer.type?.encoding.includes('+') === true)
-        .map(({ where, mediaType }) => ({ where: `${where}.mediaType`, message: `A model layer is compressed: ${mediaType}`, hint: `Use ${tarType}, or mark the layer as what else it is` })),
+    check: ({ layers }) =>
+      layers
+        .filter((layer) => isModelLayer(layer) && layer.view.type?.encoding.includes('+') === true)
+        .map(({ view: { where, mediaType } }) => ({
+          where: `${where}.mediaType`,
+          message: `A model layer is compressed: ${mediaType}`,
+          hint: `Use ${tarType}, or mark the layer as what else it is`,
+        })),
   },
   {
     id: 'MP-56',
     slug: 'draft-recommended-type',
     level: 'warning',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: 'BUILD & PUSH', quote: "it's recommended to use the application/vnd.oci.image.layer.v1.tar format for the model layer" },
+    clause: {
+      document: 'draft spec.md',
+      section: 'BUILD & PUSH',
+      quote: "it's recommended to use the application/vnd.oci.image.layer.v1.tar format for the model layer",
+    },
     title: 'layers with weights have the recommended media type',
-    check: ({ view }) =>
-      view.layers
-        .filter((layer) => isModelLayer(layer) && layer.type?.encoding === 'tar' && layer.mediaType !== tarType)
-        .map(({ where, mediaType }) => ({ where: `${where}.mediaType`, message: `Expected ${tarType}, found ${mediaType}`, hint: `Use ${tarType}` })),
+    check: ({ layers }) =>
+      layers
+        .filter((layer) => isModelLayer(layer) && layer.view.type?.encoding === 'tar' && layer.view.mediaType !== tarType)
+        .map(({ view: { where, mediaType } }) => ({
+          where: `${where}.mediaType`,
+          message: `Expected ${tarType}, found ${mediaType}`,
+          hint: `Use ${tarType}`,
+        })),
   },
   {
     id: 'MP-57',
     slug: 'draft-extension',
     level: 'error',
     vintages: ['draft-2024'],
-    clause: { document: 'draft spec.md', section: 'Model Format Specification', quote: 'the model specification must be defined through the artifact extension based on the OCI image specification' },
+    clause: {
+      document: 'draft spec.md',
+      section: 'Model Format Specification',
+      quote: 'the model specification must be defined through the artifact extension based on the OCI image specification',
+    },
     title: 'the specification is an extension of the OCI image specification',
     notCheckable: 'It speaks of the specification, not of a package',
   },
 ];
 
 function expectType(where: string, found: string | undefined, expected: string): Breach[] {
-  return found === expected ? [] : [{ where, message: `Expected ${show(expected)}, found ${show(found)}`, hint: `Set ${where} to ${show(expected)}` }];
+  return found === expected
+    ? []
+    : [{ where, message: `Expected ${show(expected)}, found ${show(found)}`, hint: `Set ${where} to ${show(expected)}` }];
 }
 
 function judgeConsistency({ where, mediaType, artifactType }: LayerView): Breach[] {
-  const encoding = encodings.find((each) => each !== 'raw' && `.${each}` === /\.tar(?:\+\w+)?$/.exec(mediaType.replace(/\.(gzip|zstd)$/, '+$1'))?.[0]);
+  const encoding = encodings.find(
+    (each) => each !== 'raw' && `.${each}` === /\.tar(?:\+\w+)?$/.exec(mediaType.replace(/\.(gzip|zstd)$/, '+$1'))?.[0],
+  );
   const expected = encoding === undefined || encoding === 'raw' ? undefined : layerArtifactType(encoding);
-  return artifactType === expected ? [] : [{ where: `${where}.artifactType`, message: `${show(mediaType)} asks for ${show(expected)}, found ${show(artifactType)}`, hint: `Use ${tarType} and ${layerArtifactType('tar')}` }];
+  return artifactType === expected
+    ? []
+    : [
+        {
+          where: `${where}.artifactType`,
+          message: `${show(mediaType)} asks for ${show(expected)}, found ${show(artifactType)}`,
+          hint: `Use ${tarType} and ${layerArtifactType('tar')}`,
+        },
+      ];
 }
 
 function compressionOf({ view }: LayerState): 'none' | 'gzip' | 'zstd' {
@@ -139,8 +202,10 @@ function compressionOf({ view }: LayerState): 'none' | 'gzip' | 'zstd' {
   return encoding === 'tar+gzip' ? 'gzip' : encoding === 'tar+zstd' ? 'zstd' : 'none';
 }
 
-/** What is not marked as anything else is the model: `layer.v1` stands for it. */
-function isModelLayer({ annotations }: RuleContext['view']['layers'][number]): boolean {
+/** Marked as the model, or not marked at all and with weights in it, as far as that can be seen. */
+function isModelLayer({ view: { annotations }, content: { entries } }: LayerState): boolean {
   const { weight, ...others } = draftLayerKeys;
-  return annotations[weight] === 'true' || !Object.values(others).some((key) => annotations[key] === 'true');
+  if (annotations[weight] === 'true') return true;
+  const isOther = Object.values(others).some((key) => annotations[key] === 'true');
+  return !isOther && (entries === undefined || entries.some(({ name }) => isWeightsFile(name)));
 }

@@ -52,10 +52,23 @@ export const layerRules: readonly Rule[] = [
     clause: { document: 'spec.md', section: 'layers', quote: 'If the model has multiple weight files, they SHOULD be packaged into separate layers' },
     title: 'each weight file has a layer of its own',
     check: ({ layers }) =>
-      layers.filter(({ view }) => view.type?.kind === 'weight').flatMap(({ view, content }) => {
-        const files = (content.entries ?? []).filter(({ kind, name }) => kind === 'file' && isWeightsFile(name));
-        return files.length < 2 ? [] : [{ where: view.where, message: `It holds ${files.length} weight files: ${files.slice(0, 3).map(({ name }) => show(name)).join(', ')}`, hint: 'Put each weight file into its own layer, so that each is fetched and shared alone' }];
-      }),
+      layers
+        .filter(({ view }) => view.type?.kind === 'weight')
+        .flatMap(({ view, content }) => {
+          const files = (content.entries ?? []).filter(({ kind, name }) => kind === 'file' && isWeightsFile(name));
+          return files.length < 2
+            ? []
+            : [
+                {
+                  where: view.where,
+                  message: `It holds ${files.length} weight files: ${files
+                    .slice(0, 3)
+                    .map(({ name }) => show(name))
+                    .join(', ')}`,
+                  hint: 'Put each weight file into its own layer, so that each is fetched and shared alone',
+                },
+              ];
+        }),
   },
   {
     id: 'MP-14',
@@ -67,7 +80,11 @@ export const layerRules: readonly Rule[] = [
     check: ({ layers }) =>
       layers
         .filter(({ view }) => view.type?.kind === 'weight' && view.type.encoding.includes('+'))
-        .map(({ view }) => ({ where: `${view.where}.mediaType`, message: `Weights are compressed with ${view.type?.encoding.slice(4)}, which saves next to nothing and slows every start`, hint: 'Pack weights as raw or plain tar layers' })),
+        .map(({ view }) => ({
+          where: `${view.where}.mediaType`,
+          message: `Weights are compressed with ${view.type?.encoding.slice(4)}, which saves next to nothing and slows every start`,
+          hint: 'Pack weights as raw or plain tar layers',
+        })),
   },
   {
     id: 'MP-15',
@@ -76,7 +93,16 @@ export const layerRules: readonly Rule[] = [
     vintages: typedVintages,
     clause: { document: 'spec.md', section: 'File Attributes', quote: 'Where supported, MUST include file attributes: mtime, uid, gid, mode' },
     title: 'every file of a tar layer has a mode',
-    check: ({ layers }) => eachTar(layers, ({ view, content }) => (content.entries ?? []).filter(({ kind, mode }) => kind === 'file' && (mode & 0o777) === 0).map(({ name }) => ({ where: `${view.where}, ${name}`, message: 'Its mode is 0, so nobody may read it', hint: 'Write the tar with a mode, for example 0644' }))),
+    check: ({ layers }) =>
+      eachTar(layers, ({ view, content }) =>
+        (content.entries ?? [])
+          .filter(({ kind, mode }) => kind === 'file' && (mode & 0o777) === 0)
+          .map(({ name }) => ({
+            where: `${view.where}, ${name}`,
+            message: 'Its mode is 0, so nobody may read it',
+            hint: 'Write the tar with a mode, for example 0644',
+          })),
+      ),
   },
   {
     id: 'MP-16',
@@ -85,7 +111,7 @@ export const layerRules: readonly Rule[] = [
     vintages: typedVintages,
     clause: { document: 'spec.md', section: 'File Attributes', quote: 'User Name (uname) SHOULD be ignored on platforms that support User ID' },
     title: 'user names in tar layers are ignored',
-    notCheckable: 'It asks something of the program that unpacks; modelport takes no owner from a package',
+    notCheckable: 'It asks something of the program that unpacks; modelport gives files to owners by number alone, and only when asked to',
   },
   {
     id: 'MP-17',
@@ -94,7 +120,7 @@ export const layerRules: readonly Rule[] = [
     vintages: typedVintages,
     clause: { document: 'spec.md', section: 'File Attributes', quote: 'Group Name (gname) SHOULD be ignored on platforms that support Group ID' },
     title: 'group names in tar layers are ignored',
-    notCheckable: 'It asks something of the program that unpacks; modelport takes no group from a package',
+    notCheckable: 'It asks something of the program that unpacks; modelport gives files to groups by number alone, and only when asked to',
   },
   {
     id: 'MP-18',
@@ -110,7 +136,11 @@ export const layerRules: readonly Rule[] = [
     slug: 'constant-metadata',
     level: 'warning',
     vintages: typedVintages,
-    clause: { document: 'spec.md', section: reproducibility, quote: 'File metadata SHOULD be set to known, constant values rather than the current values on disk' },
+    clause: {
+      document: 'spec.md',
+      section: reproducibility,
+      quote: 'File metadata SHOULD be set to known, constant values rather than the current values on disk',
+    },
     title: 'times and owners in a tar layer are constants',
     check: ({ layers }) => eachTar(layers, judgeConstants),
   },
@@ -121,7 +151,18 @@ export const layerRules: readonly Rule[] = [
     vintages: typedVintages,
     clause: { document: 'spec.md', section: reproducibility, quote: 'Platform/implementation specific metadata SHOULD be omitted from the archive' },
     title: 'a tar layer holds no metadata of one platform',
-    check: ({ layers }) => eachTar(layers, ({ view, content }) => (content.platformRecords.length === 0 ? [] : [{ where: view.where, message: `Its first entry carries ${content.platformRecords.join(', ')}`, hint: 'Write the tar without extended attributes and access times' }])),
+    check: ({ layers }) =>
+      eachTar(layers, ({ view, content }) =>
+        content.platformRecords.length === 0
+          ? []
+          : [
+              {
+                where: view.where,
+                message: `Its first entry carries ${content.platformRecords.join(', ')}`,
+                hint: 'Write the tar without extended attributes and access times',
+              },
+            ],
+      ),
   },
 ];
 
@@ -139,7 +180,13 @@ function eachTar(layers: readonly LayerState[], judge: Judge): Breach[] {
 function judgeRaw({ view, path, content }: LayerState): Breach[] {
   const found = content.compression === 'gzip' || content.compression === 'zstd' ? content.compression : content.looksLikeTar ? 'tar' : undefined;
   if (found === undefined || /\.(gz|tgz|zst|zstd|tzst|tar|pth)$/i.test(path ?? '')) return [];
-  return [{ where: view.where, message: `Its media type says a bare file, its bytes are ${found}, and its path ${show(path)} does not say so`, hint: `Use the media type that ends in .${found === 'tar' ? 'tar' : `tar+${found}`}` }];
+  return [
+    {
+      where: view.where,
+      message: `Its media type says a bare file, its bytes are ${found}, and its path ${show(path)} does not say so`,
+      hint: `Use the media type that ends in .${found === 'tar' ? 'tar' : `tar+${found}`}`,
+    },
+  ];
 }
 
 /** What the bytes are against what the media type says; what could not be read is reported elsewhere. */
@@ -148,7 +195,13 @@ export function judgeEncoding({ view, content }: LayerState, expected: 'none' | 
   if (compression === undefined) return [];
   if (compression !== expected) {
     const named = { none: 'not compressed', gzip: 'gzip', zstd: 'zstd' };
-    return [{ where: view.where, message: `${view.mediaType} says ${named[expected]}, the bytes are ${named[compression]}`, hint: 'Give the layer the media type of its bytes, or encode it again' }];
+    return [
+      {
+        where: view.where,
+        message: `${view.mediaType} says ${named[expected]}, the bytes are ${named[compression]}`,
+        hint: 'Give the layer the media type of its bytes, or encode it again',
+      },
+    ];
   }
   if (problem === undefined || problem.kind !== 'malformed') return [];
   return [{ where: view.where, message: `It does not hold a tar archive: ${problem.message}`, hint: 'Pack the model again' }];
@@ -158,7 +211,15 @@ export function judgeEncoding({ view, content }: LayerState, expected: 'none' | 
 function judgeOrder({ view, content }: LayerState): Breach[] {
   const names = (content.entries ?? []).map(({ name }) => name);
   const at = names.findIndex((name, index) => index > 0 && isAfter(names[index - 1] as string, name));
-  return at < 0 ? [] : [{ where: `${view.where}, ${names[at]}`, message: `It stands behind ${show(names[at - 1])}`, hint: 'Add files to the tar in the order of their names' }];
+  return at < 0
+    ? []
+    : [
+        {
+          where: `${view.where}, ${names[at]}`,
+          message: `It stands behind ${show(names[at - 1])}`,
+          hint: 'Add files to the tar in the order of their names',
+        },
+      ];
 }
 
 /** By whole names, or folder by folder as a walk of the disk gives them: both are in use. */
@@ -171,6 +232,14 @@ function judgeConstants({ view, content }: LayerState): Breach[] {
   const differs = (['mtime', 'uid', 'gid'] as const).find((key) => new Set(entries.map((entry) => entry[key])).size > 1);
   const fraction = entries.find(({ mtime }) => !Number.isInteger(mtime));
   if (differs === undefined && fraction === undefined) return [];
-  return [{ where: view.where, message: differs === undefined ? `The mtime of ${show(fraction?.name)} has a fraction of a second, as only a disk gives it` : `${differs} differs from entry to entry`, hint: 'Write one constant time and owner 0 for all files' }];
+  return [
+    {
+      where: view.where,
+      message:
+        differs === undefined
+          ? `The mtime of ${show(fraction?.name)} has a fraction of a second, as only a disk gives it`
+          : `${differs} differs from entry to entry`,
+      hint: 'Write one constant time and owner 0 for all files',
+    },
+  ];
 }
-

@@ -47,9 +47,9 @@ export function isChecked(rule: Rule): rule is CheckedRule {
   return 'check' in rule;
 }
 
-/** A value as a message shows it: quoted, short, without line breaks. */
+/** A value out of JSON as a message shows it: quoted, short, without line breaks. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value) ?? String(value);
+  const text = JSON.stringify(value);
   return text.length > 120 ? `${text.slice(0, 119)}…` : text;
 }

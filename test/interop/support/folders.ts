@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+
+/** A temporary folder, gone after the callback. */
+export async function withFolder<T>(use: (folder: string) => T | Promise<T>): Promise<T> {
+  const folder = makeFolder();
+  try {
+    return await use(folder);
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+export function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'modelport-interop-'));
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+export const sha256OfFile = (file: string): string => sha256(readFileSync(file));
+
+/** Path → digest of every file below a folder; a link says where it points. Two folders with equal files are `toEqual`. */
+export function readFiles(folder: string): Record<string, string> {
+  return describeFiles(folder, (file, isLink) => (isLink ? `link to ${readlinkSync(file)}` : sha256OfFile(file)));
+}
+
+/** Path → permission bits, octal. */
+export function readModes(folder: string): Record<string, string> {
+  return describeFiles(folder, (file) => (lstatSync(file).mode & 0o7777).toString(8));
+}
+
+export function listPaths(folder: string): string[] {
+  return Object.keys(describeFiles(folder, () => ''));
+}
+
+function describeFiles(folder: string, describe: (file: string, isLink: boolean) => string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
+  const described = entries.map((entry) => {
+    const file = join(entry.parentPath, entry.name);
+    return [relative(folder, file), describe(file, entry.isSymbolicLink())] as const;
+  });
+  return Object.fromEntries(described.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
