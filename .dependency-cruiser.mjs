@@ -26,7 +26,7 @@ const room = (name, comment, from, to) => ({
   name,
   comment,
   severity: 'error',
-  from: { path: `^src/(${from})/` },
+  from: { path: `^src/(${from})/`, pathNot: tests },
   to: { path: '^src/', pathNot: `^src/(${to})/` },
 });
 

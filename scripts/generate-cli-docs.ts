@@ -45,7 +45,9 @@ async function describeCommand(entry: CommandEntry, program: CommandUnknownOpts)
   if (command === undefined) throw new Error(`Cannot describe "${entry.name}": the program does not have it`);
   const { examples } = await entry.load();
   const lines = examples.flatMap(([purpose, line]) => [`# ${purpose}`, line]);
-  const facts = command.registeredArguments.map((argument) => `| \`${argument.name()}\` | ${toCell(argument.description)} |`);
+  const facts = command.registeredArguments.map((argument) => {
+    return `| \`${argument.name()}\` | ${toCell(argument.description)}${toChoices(argument.argChoices)} |`;
+  });
   const own = command.options.filter((option) => option.helpGroupHeading === undefined).map(toRow);
   const table = facts.length + own.length === 0 ? [] : ['', '| argument or option | meaning |', '| --- | --- |', ...facts, ...own];
   return [
@@ -69,9 +71,12 @@ function describeCommon(command: CommandUnknownOpts): string {
 }
 
 function toRow({ flags, description, argChoices, defaultValue }: Option): string {
-  const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`;
   const initial = typeof defaultValue === 'string' ? ` (default: ${defaultValue})` : '';
-  return `| \`${flags}\` | ${toCell(description)}${choices}${initial} |`;
+  return `| \`${flags}\` | ${toCell(description)}${toChoices(argChoices)}${initial} |`;
+}
+
+function toChoices(choices: readonly string[] | undefined): string {
+  return choices === undefined ? '' : ` (${choices.join(', ')})`;
 }
 
 function toCell(text: string): string {

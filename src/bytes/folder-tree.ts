@@ -6,26 +6,20 @@ import {
   type ByteStream,
   createError,
   type FileEntry,
+  type FileIdentity,
   type FileTree,
   type Finding,
   type Limits,
 } from '../core/index.js';
+import { toFileIdentity } from './file-identity.js';
 import { escapeForDisplay } from './escape-for-display.js';
 import { toIoError } from './os-error.js';
 import { judgePath } from './safe-path.js';
 import { fromFile } from './streams.js';
 
-/** What tells one state of a file from another without reading it: the key of a digest cache. Of the target where the entry is a link. */
-export interface FileIdentity {
-  readonly dev: bigint;
-  readonly ino: bigint;
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
-}
-
 export interface FolderEntry extends FileEntry {
   readonly kind: 'file' | 'directory';
+  /** Of the target where the entry is a link. */
   readonly identity: FileIdentity;
 }
 
@@ -138,11 +132,11 @@ class Walk {
         where: this.root,
       });
     }
-    const { dev, ino, size, mtimeNs, ctimeNs, mode } = stat;
+    const { size, mtimeNs, mode } = stat;
     const kind = stat.isDirectory() ? 'directory' : 'file';
     const mtime = Number(mtimeNs / 1_000_000_000n);
     const bytes = kind === 'file' ? Number(size) : 0;
-    this.entries.push({ path, kind, size: bytes, mode: Number(mode) & 0o777, mtime, identity: { dev, ino, size, mtimeNs, ctimeNs } });
+    this.entries.push({ path, kind, size: bytes, mode: Number(mode) & 0o777, mtime, identity: toFileIdentity(stat) });
   }
 
   #followLink(path: string): BigIntStats | undefined {

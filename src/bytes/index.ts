@@ -8,6 +8,7 @@ export * from './concurrent.js';
 export * from './content.js';
 export * from './durable.js';
 export * from './escape-for-display.js';
+export * from './file-identity.js';
 export * from './folder-tree.js';
 export { type StackedEntry, type StackedLayers, stackLayers } from './layer-stack.js';
 export { removeLeftovers } from './leftovers.js';

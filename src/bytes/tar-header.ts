@@ -38,8 +38,8 @@ export function checksumOf(block: Uint8Array): number {
   return sum;
 }
 
-export function isZeroBlock(block: Uint8Array): boolean {
-  return block.every((byte) => byte === 0);
+export function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
 }
 
 /** What stands in one header block, before pax and GNU records override it. */

@@ -1,6 +1,6 @@
 import { overLimit } from './over-limit.js';
 import type { TarBody, TarEntry, TarKind, TarReadOptions } from './tar-entry.js';
-import { badArchive, blockBytes, isZeroBlock, paddingOf, parseHeader, type TarHeader, toText } from './tar-header.js';
+import { badArchive, blockBytes, isZero, paddingOf, parseHeader, type TarHeader, toText } from './tar-header.js';
 import { type PaxRecords, parsePax } from './tar-pax.js';
 
 const kinds: Readonly<Record<string, TarKind>> = {
@@ -76,7 +76,8 @@ export class TarParser {
   /** After the last chunk: throws unless the archive ended where it should. */
   finish(): void {
     if (this.#content + this.#padding > 0) throw this.#bad(`it is cut off: ${this.#content + this.#padding} bytes of the last entry are missing`);
-    if (this.#blockFilled > 0) throw this.#bad(`it is cut off: the last block has ${this.#blockFilled} bytes, expected ${blockBytes}`);
+    const rest = this.#block.subarray(0, this.#blockFilled);
+    if (rest.length > 0 && (this.#zeroBlocks < 2 || !isZero(rest))) throw this.#bad(`the last block has ${rest.length} bytes, expected ${blockBytes}`);
     if (this.#zeroBlocks < 2) throw this.#bad(`it is cut off: expected two zero blocks at the end, found ${this.#zeroBlocks}`);
   }
 
@@ -119,7 +120,7 @@ export class TarParser {
 
   /** `end` is where the block ends in the stream. */
   #useBlock(block: Buffer, end: number): void {
-    if (block[0] === 0 && isZeroBlock(block)) {
+    if (block[0] === 0 && isZero(block)) {
       if (this.#pending.pax !== undefined || this.#pending.longName !== undefined || this.#pending.longLink !== undefined) throw this.#bad('it ends after a header that belongs to an entry');
       this.#zeroBlocks++;
       return;

@@ -2,11 +2,12 @@ import type * as OpsModule from '../ops/index.js';
 import type { OpsContext } from '../ops/index.js';
 import { given } from './arguments.js';
 import type { CommonOptions } from './base-command.js';
-import type { Escape } from './display.js';
+import { type Escape, toDisplayable } from './display.js';
 import { exitCodes } from './exit-codes.js';
 import type { CliIo } from './io.js';
 import { writeLines, writeResult } from './output.js';
 import { createProgress } from './progress.js';
+import { renderFindings } from './render/findings.js';
 import { renderCounters } from './render/counters.js';
 import type { Render } from './render/rendered.js';
 import { styleFor } from './terminal.js';
@@ -39,7 +40,8 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
       const ops = await load();
       const progress = startProgress(io, options, ops.escapeForDisplay);
       const { signal, cwd, env } = io;
-      const context = ops.createContext({ cwd, env, signal, progress, ...given({ concurrency: options.concurrency }) });
+      const announce = toAnnouncement(io, options, ops.escapeForDisplay);
+      const context = ops.createContext({ cwd, env, signal, progress, announce, ...given({ concurrency: options.concurrency }) });
       try {
         const result = await call(ops, context).finally(progress.close);
         code = toExitCode(result);
@@ -49,6 +51,15 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
       }
     },
     exitCode: () => code,
+  };
+}
+
+/** Findings that are said at once, before the result; in JSON they are part of it. */
+function toAnnouncement(io: CliIo, options: CommonOptions, escape: Escape): OpsContext['announce'] {
+  const style = styleFor(io.stderr, io.env, options.color);
+  const isSilent = options.json === true || options.quiet === true;
+  return (findings) => {
+    if (!isSilent) io.stderr.write(renderFindings(toDisplayable(findings, escape), style).map((line) => `${line}\n`).join(''));
   };
 }
 

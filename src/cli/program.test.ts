@@ -59,6 +59,8 @@ describe('wrong usage', () => {
     ['ls x --concurrency many', 'Expected a whole number from 1 to 64', 'See `modelport ls --help`'],
     ['--quiet', "Unknown option '--quiet'", 'Options stand after the command'],
     ['pack', 'Cannot pack: it is not said where the package goes', 'Add -t NAME to keep it in the local store, or -o FILE.tar'],
+    ['convert a', 'Cannot convert: it is not said where the result goes', 'add -t NAME or -o FILE.tar'],
+    ['convert a b -t c', 'Cannot convert to both "b" and "c"', 'Leave one of them out'],
     ['pack -o -', 'Cannot write a package to standard output', 'Name a file, such as model.tar'],
     ['copy - x', 'Cannot read a package from standard input', 'Name a folder, a file or a package'],
   ];

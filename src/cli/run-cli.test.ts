@@ -95,6 +95,12 @@ describe('options', () => {
       { source: 'a', destination: 'b', format: 'modelpack', vintage: 'cnai', dryRun: true, failOnLoss: true },
     ],
     [
+      'convert',
+      'convert a -o b.tar',
+      { ...moved, format: 'modelpack', dryRun: false, findings: [] },
+      { source: 'a', destination: 'b.tar', format: 'modelpack' },
+    ],
+    [
       'edit',
       'edit x -t demo/x:v2 --set a=b --add N:doc --remove old',
       { ...moved, from: digest, changed: [], findings: [] },

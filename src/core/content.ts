@@ -43,6 +43,16 @@ export interface FileContent {
   readonly kind: 'file';
   readonly path: string;
   readonly size: number;
+  /** From the same stat as `size`, for whoever remembers digests; without it the file is looked at again. */
+  readonly identity?: FileIdentity;
+}
+
+/** What tells one state of a file from another without reading it. */
+export interface FileIdentity {
+  /** Device, inode, size, and the times of content and attributes in nanoseconds. */
+  readonly key: string;
+  /** When the file system last saw a change, in milliseconds since 1970; programs cannot set it. */
+  readonly changedMs: number;
 }
 
 export interface DirectoryContent {

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type ByteCounters, createCounters, defaultLimits, type Limits, type Progress, silentProgress } from '../core/index.js';
+import { type ByteCounters, createCounters, defaultLimits, type Finding, type Limits, type Progress, silentProgress } from '../core/index.js';
 
 /** What every verb works in. Made once per call of the program, or by whoever uses the library. */
 export interface OpsContext {
@@ -12,6 +12,8 @@ export interface OpsContext {
   readonly limits: Limits;
   readonly progress: Progress;
   readonly counters: ByteCounters;
+  /** Told what a person should hear before the work goes on, such as what a conversion loses. */
+  readonly announce: (findings: readonly Finding[]) => void;
   /** Blobs or files worked on at a time. */
   readonly concurrency: number;
   readonly signal?: AbortSignal;
@@ -26,6 +28,7 @@ export function createContext(given: Partial<OpsContext> = {}): OpsContext {
     limits: given.limits ?? defaultLimits,
     progress: given.progress ?? silentProgress,
     counters: given.counters ?? createCounters(),
+    announce: given.announce ?? (() => {}),
     concurrency: given.concurrency ?? 4,
     ...(given.signal === undefined ? {} : { signal: given.signal }),
   };

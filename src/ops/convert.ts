@@ -34,6 +34,7 @@ export async function convert(options: ConvertOptions, context: OpsContext): Pro
   if (options.failOnLoss === true && lost.some((finding) => finding.level !== 'note')) {
     throw createError('ops/refused', { message: `Cannot convert "${options.source}" without loss: ${lost[0]?.message ?? ''}`, hint: 'Leave --fail-on-loss out to accept it', findings: lost });
   }
+  context.announce([...lost, ...findings]);
   if (options.dryRun === true) return { ...base, digest: source.root.digest, dryRun: true };
   const target = await openDestination(options.destination, context);
   try {

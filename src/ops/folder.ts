@@ -84,7 +84,7 @@ function toParts({ tree }: FolderSource, files: ReturnType<typeof classifyAll>['
     const entry = entries.get(path);
     if (entry === undefined) return [];
     const { size, mode, mtime } = entry;
-    return [{ role, path, size, mode: mode & 0o777, mtime, ...(guessed ? { guessed } : {}), content: { kind: 'file', path: join(tree.root, path), size } } satisfies Part];
+    return [{ role, path, size, mode: mode & 0o777, mtime, ...(guessed ? { guessed } : {}), content: { kind: 'file', path: join(tree.root, path), size, identity: entry.identity } } satisfies Part];
   });
 }
 

@@ -8,12 +8,15 @@ export async function readWeights(parts: readonly Part[], context: OpsContext): 
   const findings: Finding[] = [];
   const candidates = parts.filter((part) => part.role === 'weights');
   const read = await mapConcurrent(candidates, context.concurrency, async (part) => {
+    const access = accessPart(part.content, part.size);
     try {
-      return await readWeightFile(part.path, accessPart(part.content, part.size), context.limits);
+      return await readWeightFile(part.path, access, context.limits);
     } catch (error) {
       if (!isToolkitError(error)) throw error;
       findings.push(toFinding(error, part));
       return undefined;
+    } finally {
+      await access.close();
     }
   });
   const files = read.filter((file) => file !== undefined);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, type BigIntStats, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { replaceFile } from '../bytes/index.js';
-import { type BlobContent, type Digest, type FileContent, isDigest, isJsonObject, type TarContent } from '../core/index.js';
+import { replaceFile, toFileIdentity } from '../bytes/index.js';
+import { type BlobContent, type Digest, type FileContent, type FileIdentity, isDigest, isJsonObject, type TarContent } from '../core/index.js';
 import { withLock } from './lock.js';
 
 /** What bytes hash to, once they have been read. */
@@ -58,15 +58,14 @@ function identify(content: BlobContent, now: number): string | undefined {
   return undefined;
 }
 
-function identifyFile({ path, size }: FileContent, now: number): string | undefined {
-  const stat = findStat(path);
-  if (stat === undefined || !stat.isFile() || stat.size !== BigInt(size)) return undefined;
-  if (Math.abs(now - Number(stat.mtimeMs)) < racyMs || now - Number(stat.ctimeMs) < racyMs) return undefined;
-  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+function identifyFile(content: FileContent, now: number): string | undefined {
+  const identity = content.identity ?? findIdentity(content);
+  return identity === undefined || now - identity.changedMs < racyMs ? undefined : identity.key;
 }
 
-function findStat(path: string): BigIntStats | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+function findIdentity({ path, size }: FileContent): FileIdentity | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size === BigInt(size) ? toFileIdentity(stat) : undefined;
 }
 
 function identifyTar({ members, compression }: TarContent, now: number): string | undefined {
@@ -74,7 +73,7 @@ function identifyTar({ members, compression }: TarContent, now: number): string 
   for (const { name, mode, mtime, content } of members) {
     const identity = content.kind === 'directory' ? 'directory' : content.kind === 'file' ? identifyFile(content, now) : undefined;
     if (identity === undefined) return undefined;
-    hash.update(`${JSON.stringify([name, mode, mtime, identity])}\n`);
+    hash.update(`${name}\0${mode} ${mtime} ${identity}\n`);
   }
   return `tar:${hash.digest('hex')}`;
 }

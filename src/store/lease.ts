@@ -71,6 +71,8 @@ export interface FoundLeases {
   readonly oldestMs: number;
   /** Folders of processes that are gone. */
   readonly dead: readonly string[];
+  /** Folders that are just being made or given back. Removing an empty one is safe: who makes it makes it again. */
+  readonly unowned: readonly string[];
 }
 
 export function readLeases(layout: string): FoundLeases {
@@ -79,16 +81,17 @@ export function readLeases(layout: string): FoundLeases {
   return {
     oldestMs: Math.min(...since.filter((value) => typeof value === 'number')),
     dead: folders.filter((_, index) => since[index] === 'dead'),
+    unowned: folders.filter((_, index) => since[index] === 'unowned'),
   };
 }
 
-function findSince(folder: string): number | 'dead' | 'no lease' {
+function findSince(folder: string): number | 'dead' | 'unowned' {
   const stat = statSync(join(folder, ownerFile), { throwIfNoEntry: false }) ?? statSync(folder, { throwIfNoEntry: false });
-  if (stat === undefined) return 'no lease';
+  if (stat === undefined) return 'unowned';
   const age = Date.now() - stat.mtimeMs;
   const owner = parseOwner(readText(join(folder, ownerFile)));
   // Nothing is put before the owner is written down: until then there is nothing to protect.
-  if (owner === undefined) return age > unownedMs ? 'dead' : 'no lease';
+  if (owner === undefined) return age > unownedMs ? 'dead' : 'unowned';
   const life = lifeOf(owner);
   return life === 'dead' || (life === 'unknown' && age > unseenHolderMs) ? 'dead' : stat.mtimeMs;
 }

@@ -35,12 +35,12 @@ export async function prune(store: LayoutStore, { dryRun = false, limits = defau
   try {
     return await store.index.whileLocked(async () => {
       if (!dryRun) restoreTrash(store.path);
-      const { oldestMs, dead } = readLeases(store.path);
+      const { oldestMs, dead, unowned } = readLeases(store.path);
       const reachable = await mark(store, limits);
       const blobs = listBlobs(store.path);
       const unused = blobs.filter(({ digest, mtimeMs }) => !reachable.has(digest) && mtimeMs < oldestMs);
       const removed = dryRun ? unused : unused.filter((blob) => sweep(store.path, blob));
-      removeIfEmpty(join(store.path, 'trash'));
+      if (!dryRun) for (const folder of [join(store.path, 'trash'), ...unowned]) removeIfEmpty(folder);
       const leftovers = [...dead, ...listForgotten(store.path)];
       if (!dryRun) for (const path of leftovers) rmSync(path, { recursive: true, force: true });
       return {

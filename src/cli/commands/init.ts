@@ -37,7 +37,7 @@ async function orAsk(call: (replace: boolean | undefined) => Promise<InitResult>
   try {
     return await call(force);
   } catch (error) {
-    if (!isToolkitError(error, 'buildfile/exists') || !(await askYesNo(io, 'There is a modelport.toml already. Replace it?'))) throw error;
+    if (!isToolkitError(error, 'buildfile/exists') || !(await askYesNo(io, 'The file exists already. Replace it?'))) throw error;
     return await call(true);
   }
 }

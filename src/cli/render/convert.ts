@@ -1,5 +1,5 @@
 import type { ConvertResult } from '../../ops/index.js';
-import { countFindings, renderFindings } from './findings.js';
+import { countFindings } from './findings.js';
 import type { Render } from './rendered.js';
 import { toFacts } from './table.js';
 import { toFormat, toTarget, toTotals } from './totals.js';
@@ -16,6 +16,7 @@ export const renderConvert: Render<ConvertResult> = (result, style) => ({
       style,
     ),
   ],
-  err: renderFindings([...result.lost, ...result.findings], style),
+  // The losses were announced before anything was written.
+  err: [],
   quiet: result.dryRun ? [] : [result.digest],
 });

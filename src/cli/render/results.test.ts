@@ -86,7 +86,7 @@ describe('convert', () => {
         '  bytes   20.4 kB, 800 B new, 19.6 kB there already',
         '  lost    1 warning',
       ],
-      err: ['warning MP-1: No place for x'],
+      err: [],
       quiet: [a],
     });
   });

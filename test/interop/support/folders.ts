@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
@@ -13,8 +13,11 @@ export async function withFolder<T>(use: (folder: string) => T | Promise<T>): Pr
   }
 }
 
+/** podman makes an image name of the path of a layout, so that it has to be in lower case. */
 export function makeFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'modelport-interop-'));
+  const folder = join(tmpdir(), `modelport-interop-${randomBytes(8).toString('hex')}`);
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
 }
 
 export function removeFolder(folder: string): void {

@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import type { Command, Outcome } from './measure.js';
+
+export const cliFile = resolve('dist/cli.js');
+
+/** modelport as it is shipped, with a store of its own. */
+export function modelport(home: string, args: readonly string[]): Command {
+  return { program: process.execPath, args: [cliFile, ...args], env: { MODELPORT_HOME: home } };
+}
+
+export interface Counters {
+  readonly read: number;
+  readonly hashed: number;
+  readonly written: number;
+}
+
+/** From what --verbose says on stderr. */
+export function parseCounters(outcome: Outcome | undefined): Counters | undefined {
+  if (outcome?.kind !== 'done') return undefined;
+  const [read, hashed, written] = ['read', 'hashed', 'written'].map((name) => new RegExp(`^bytes ${name} +(\\d+)`, 'm').exec(outcome.stderr)?.[1]);
+  if (read === undefined || hashed === undefined || written === undefined) return undefined;
+  return { read: Number(read), hashed: Number(hashed), written: Number(written) };
+}
+
+/** Bytes of all blobs of the package, from what `pack --json` says on stdout. */
+export function parsePackageBytes(outcome: Outcome | undefined): number | undefined {
+  if (outcome?.kind !== 'done') return undefined;
+  const result = JSON.parse(outcome.stdout) as { readonly bytes?: { readonly total?: unknown } };
+  const total = result.bytes?.total;
+  return typeof total === 'number' ? total : undefined;
+}
