@@ -75,14 +75,14 @@ class ForwardAccess implements PartAccess {
   async read(offset: number, length: number): Promise<Uint8Array> {
     if (offset < this.#position) throw createError('core/bug', { message: `Cannot read a forward-only part at ${offset}: it is at ${this.#position} already` });
     if (offset + length > this.size) throw sizeMismatch('a part', offset + length, String(this.size));
-    const pieces: Uint8Array[] = [];
+    const pieces: Buffer[] = [];
     for (let at = offset, end = offset + length; at < end; ) {
       while (this.#position + this.#chunk.byteLength <= at) await this.#next();
-      const piece = this.#chunk.slice(at - this.#position, end - this.#position);
+      const piece = Buffer.from(this.#chunk.subarray(at - this.#position, end - this.#position));
       pieces.push(piece);
       at += piece.byteLength;
     }
-    return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces, length);
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, length);
   }
 
   async #next(): Promise<void> {

@@ -26,7 +26,7 @@ export async function* decodePortably(pieces: AsyncGenerator<Uint8Array>, walker
     return ready.splice(0);
   };
   for await (const piece of pieces) {
-    for (let at = 0; at < piece.byteLength; at += biteBytes) yield* push(piece.slice(at, at + biteBytes), false);
+    for (let at = 0; at < piece.byteLength; at += biteBytes) yield* push(Buffer.from(piece.subarray(at, at + biteBytes)), false);
   }
   yield* push(new Uint8Array(0), true);
   if (walker.checksum !== undefined && Number(hash.digest() & 0xffffffffn) !== walker.checksum) throw badCompression('zstd', where, 'the checksum of a frame does not match its content');

@@ -73,7 +73,7 @@ function fromBug(error: unknown, stack: string | undefined): Failure {
   return {
     code: 'core/bug',
     message: `This is a bug of modelport: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`,
-    hint: 'Run the same command with MODELPORT_DEBUG=1 and report what it prints, with the output of `modelport version`; `npm bugs modelport` opens the place for it',
+    hint: 'Run the same command with MODELPORT_DEBUG=1 and report what it prints, with the output of `modelport version`',
     findings: [],
     exitCode: exitCodes.bug,
     stack,

@@ -41,9 +41,11 @@ export async function pack(options: PackOptions, context: OpsContext): Promise<P
   const write = writeSettings(options, described.description);
   const target = await openTarget(options, context);
   try {
+    // The image first, as it takes fewer paths; both are whole before either has a name.
+    const hybrid = options.hybrid === true ? await writeHybrid(pkg, target, write, context) : undefined;
     const written = await writeModelpack(pkg, toSink(target), { ...write, ...writeContext(context) });
     await target.publish(written.root);
-    const hybrid = options.hybrid === true ? await writeHybrid(pkg, target, write, context) : undefined;
+    if (hybrid !== undefined) await target.publish(hybrid.root, hybrid.name);
     await target.finish();
     return toResult(pkg, written, write.vintage, target, hybrid);
   } finally {
@@ -105,18 +107,20 @@ function layerWords(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.entries(value).map(([role, encoding]) => `${role}=${String(encoding)}`) : [];
 }
 
-async function writeHybrid(pkg: ModelPackage, target: Target, write: WriteSettings, context: OpsContext): Promise<NonNullable<PackResult['hybrid']> & { bytes: Written['bytes'] }> {
-  const image = await writeHybridImage(pkg, toSink(target), { ...write, ...writeContext(context) });
-  const name = target.name === null ? null : `${target.name}-image`;
-  await target.publish(image.root, name ?? 'image');
-  return { name: name ?? 'image', digest: image.root.digest, bytes: image.bytes };
+interface Hybrid extends Pick<Written, 'root' | 'bytes'> {
+  readonly name: string;
+}
+
+async function writeHybrid(pkg: ModelPackage, target: Target, write: WriteSettings, context: OpsContext): Promise<Hybrid> {
+  const { root, bytes } = await writeHybridImage(pkg, toSink(target), { ...write, ...writeContext(context) });
+  return { name: target.name === null ? 'image' : `${target.name}-image`, root, bytes };
 }
 
 function toSink(target: Target): OciPackageSink {
   return { kind: 'oci', blobs: target.blobs };
 }
 
-function toResult(pkg: ModelPackage, written: Written, vintage: Vintage, target: Target, hybrid: Awaited<ReturnType<typeof writeHybrid>> | undefined): PackResult {
+function toResult(pkg: ModelPackage, written: Written, vintage: Vintage, target: Target, hybrid: Hybrid | undefined): PackResult {
   const bytes = { ...written.bytes };
   for (const key of ['total', 'sent', 'skipped'] as const) bytes[key] += hybrid?.bytes[key] ?? 0;
   const findings: readonly Finding[] = distinct([...pkg.findings, ...written.findings]);
@@ -130,6 +134,6 @@ function toResult(pkg: ModelPackage, written: Written, vintage: Vintage, target:
     lost: written.lost,
     findings,
     parts: pkg.parts.map(toPartResult),
-    ...(hybrid === undefined ? {} : { hybrid: { name: hybrid.name, digest: hybrid.digest } }),
+    ...(hybrid === undefined ? {} : { hybrid: { name: hybrid.name, digest: hybrid.root.digest } }),
   };
 }

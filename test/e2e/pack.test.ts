@@ -93,7 +93,7 @@ describe.each(['cncf', 'cnai', 'draft-2024'] as const)('%s as it is by default',
     expect(new Set([unset.digest, old.digest, young.digest]).size).toBe(3);
     await unpack({ location: 'at:1000000000', output: bench.path('out') }, bench.context());
     expect(readTree(bench.path('out'))).toEqual(toTree(tinyModel));
-    expect((await inspect({ location: 'at:1000000000' }, bench.context())).identity.createdAt).toBe(vintage === 'draft-2024' ? undefined : '2001-09-09T01:46:40Z');
+    expect((await inspect({ location: 'at:1000000000' }, bench.context())).identity.createdAt).toBe('2001-09-09T01:46:40Z');
   });
 });
 
