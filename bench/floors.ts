@@ -8,9 +8,9 @@ export function hashOnOneCore(files: readonly string[]): Command {
   return { program: 'openssl', args: ['dgst', '-sha256', ...files] };
 }
 
-/** Two processes at a time, each with the next file. */
+/** Two processes at a time, each with the next two files. */
 export function hashOnTwoCores(files: readonly string[]): Command {
-  return toScript(`printf '%s\\0' "$@" | xargs -0 -n 1 -P 2 openssl dgst -sha256`, files);
+  return toScript(`printf '%s\\0' "$@" | xargs -0 -n 2 -P 2 openssl dgst -sha256`, files);
 }
 
 /** A folder without subfolders. Only the copy is synced, because others may be writing to the same disk. */

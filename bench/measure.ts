@@ -88,13 +88,17 @@ function execute(command: Command, signal: AbortSignal, watch?: (pid: number) =>
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
     child.once('exit', () => (wall = (performance.now() - since) / 1000));
-    child.once('error', reject);
-    child.once('close', (status) => {
+    const end = (status: number | null) => {
       clearInterval(timer);
       signal.removeEventListener('abort', stop);
       if (signal.aborted) reject(signal.reason as Error);
       else resolve({ status, wall, ...output });
+    };
+    child.once('error', ({ message }) => {
+      output.stderr += message;
+      end(null);
     });
+    child.once('close', end);
     signal.addEventListener('abort', stop, { once: true });
   });
 }

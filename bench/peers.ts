@@ -40,5 +40,6 @@ export function writeModelfile(file: string, { dir, files }: Data): void {
 /** oras takes paths below its working folder only. */
 export function orasPush(program: string, layout: string, dir: string): Command {
   const cwd = dirname(dir);
-  return { program, cwd, args: ['push', '--no-tty', '--oci-layout', `${relative(cwd, layout)}:v1`, relative(cwd, dir)], env: { HOME: layout } };
+  const args = ['push', '--no-tty', '--oci-layout', `${relative(cwd, layout)}:v1`, relative(cwd, dir)];
+  return { program, args, cwd, env: { HOME: cwd } };
 }

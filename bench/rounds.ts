@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { Command, Done, Meter, Outcome } from './measure.js';
 
@@ -27,7 +26,7 @@ export async function runRounds({ meter, say }: Runner, steps: readonly Step[], 
   const results = new Map<string, (Outcome | undefined)[]>(steps.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const step of steps) {
-      if (settled !== undefined) settle(settled);
+      if (settled !== undefined) await settle(meter, settled);
       const outcome = step.once === true && round > 0 ? undefined : await meter.measure(step.command);
       results.get(step.name)?.push(outcome);
       if (outcome !== undefined) say(`${round + 1}/${rounds}  ${step.name}: ${describe(outcome)}`);
@@ -38,8 +37,8 @@ export async function runRounds({ meter, say }: Runner, steps: readonly Step[], 
 }
 
 /** What an earlier step left to be written must not be written during the next one. */
-function settle(folder: string): void {
-  spawnSync('sync', ['-f', folder]);
+async function settle(meter: Meter, folder: string): Promise<void> {
+  await meter.measure({ program: 'sync', args: ['-f', folder] });
 }
 
 function describe(outcome: Outcome): string {

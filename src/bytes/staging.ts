@@ -230,7 +230,7 @@ function judgeTarget(target: string, overwrite: boolean): boolean {
   if (overwrite || first === undefined) return true;
   throw createError('bytes/exists', {
     message: `Cannot unpack to "${target}": the folder is not empty, it holds "${escapeForDisplay(first)}"`,
-    hint: 'Choose a new or empty folder, or allow overwriting',
+    hint: 'Choose a new or empty folder, or add --overwrite',
     where: target,
   });
 }

@@ -27,7 +27,7 @@ describe('parseReference', () => {
     ['-a', 'may hold only'],
     ['a.-b/c', 'not a host name'],
     ['', 'the repository is empty'],
-    [`${'a'.repeat(256)}`, 'longer than 255'],
+    ['a'.repeat(256), 'longer than 255'],
     ['../a', 'not a host name'],
   ])('refuses %j', (text, reason) => {
     expect(() => parseReference(text)).toThrow(expect.objectContaining({ code: 'core/bad-reference', message: expect.stringContaining(reason) as string }));

@@ -24,8 +24,9 @@ export function toDraftAnnotations(described: Described): Record<string, string>
   const annotations: Record<string, string> = {};
   for (const field of configFields) {
     const value = neutralValue(described, field.neutral);
-    if (field.draft === undefined || value === undefined) continue;
-    annotations[draftPrefix + field.draft] = Array.isArray(value) ? value.join(draftListSeparator) : String(value);
+    // Capabilities, the only values that are neither, have no annotation.
+    if (field.draft === undefined || (typeof value !== 'string' && !Array.isArray(value))) continue;
+    annotations[draftPrefix + field.draft] = Array.isArray(value) ? value.join(draftListSeparator) : value;
   }
   if (described.identity.homepage !== undefined) annotations[`${draftPrefix}url`] = described.identity.homepage;
   return annotations;

@@ -106,10 +106,10 @@ describe('writeHybridImage', () => {
   it('writes an ordinary image with the files at the root and the keys of a ModelPack', async () => {
     const store = createMemoryStore();
     const { root } = await writeHybridImage(model, { kind: 'oci', blobs: store }, options('cncf'));
-    const manifest = JSON.parse(Buffer.from((await open(store, root)).bytes).toString()) as Record<string, any>;
-    expect(manifest['artifactType']).toBeUndefined();
-    expect(manifest['config'].mediaType).toBe('application/vnd.oci.image.config.v1+json');
-    expect(manifest['layers'].map((layer: Descriptor) => [layer.mediaType, layer.annotations?.['org.cncf.model.filepath']])).toEqual([
+    const manifest = JSON.parse(Buffer.from((await open(store, root)).bytes).toString()) as { artifactType?: string; config: Descriptor; layers: Descriptor[] };
+    expect(manifest.artifactType).toBeUndefined();
+    expect(manifest.config.mediaType).toBe('application/vnd.oci.image.config.v1+json');
+    expect(manifest.layers.map((layer) => [layer.mediaType, layer.annotations?.['org.cncf.model.filepath']])).toEqual([
       ['application/vnd.oci.image.layer.v1.tar', 'model.safetensors'],
       ['application/vnd.oci.image.layer.v1.tar', 'README.md'],
       ['application/vnd.oci.image.layer.v1.tar', 'bin/run.sh'],

@@ -1,0 +1,69 @@
+/** Sections → Markdown that is readable on a terminal as it is. Pure. */
+import type { Fact } from './machine.js';
+import type { Done } from './measure.js';
+import { type Results, type Step, compareWalls, listDone, median, toRatio } from './rounds.js';
+import type { Section, Target } from './scenarios.js';
+
+export function toReport(facts: readonly Fact[], sections: readonly Section[]): string {
+  const parts = [
+    toTable(
+      ['', 'this run'],
+      facts.map(({ name, value }) => [name, value]),
+    ),
+    ...sections.map(toSection),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function toSection({ title, steps, results, targets, notes }: Section): string {
+  const rows = steps.map((step) => toStepRow(step, results));
+  const parts = [
+    `### ${title}`,
+    toTable(['step', 'min, s', 'median, s', 'max, s', 'cpu, s', 'memory, MB', 'ratio', 'beside'], rows),
+    toTable(['target', 'limit', 'measured', 'met'], targets.map(toTargetRow)),
+    ...notes,
+  ];
+  return parts.join('\n\n');
+}
+
+function toStepRow(step: Step, results: Results): string[] {
+  const done = listDone(results, step.name);
+  const failed = (results.get(step.name) ?? []).find((outcome) => outcome?.kind === 'failed');
+  const title = step.ours === true ? `**${step.name}**` : step.name;
+  if (done.length === 0) return [title, failed?.kind === 'failed' ? `failed (${toCell(failed.reason)})` : '-'];
+  const walls = done.map(({ wall }) => wall);
+  const times = [Math.min(...walls), median(walls), Math.max(...walls)].map(toSeconds);
+  const ratio = step.beside === undefined ? undefined : compareWalls(results, step.name, step.beside, toRatio);
+  const beside = ratio === undefined ? ['', ''] : [ratio.toFixed(2), step.beside ?? ''];
+  return [title, ...times, ...toUsage(done), ...beside];
+}
+
+/** Processor time: the median. Memory: the most that was ever seen. */
+function toUsage(done: readonly Done[]): string[] {
+  const cpu = done.flatMap((outcome) => outcome.cpu ?? []);
+  const rss = done.flatMap((outcome) => outcome.rss ?? []);
+  return [cpu.length === 0 ? '-' : toSeconds(median(cpu)), rss.length === 0 ? '-' : (Math.max(...rss) / 1e6).toFixed(0)];
+}
+
+/** A figure is judged as it is printed. */
+function toTargetRow({ what, unit, bound, limit, measured }: Target): string[] {
+  const digits = { x: limit === 1 ? 4 : 2, s: 3, ms: 1, MB: 0 }[unit];
+  if (measured === undefined) return [what, `${bound} ${limit} ${unit}`, 'not measured', '-'];
+  const shown = measured.toFixed(digits);
+  const met = bound === 'at most' ? Number(shown) <= limit : Number(shown) >= limit;
+  return [what, `${bound} ${limit} ${unit}`, `${shown} ${unit}`, met ? 'yes' : '**no**'];
+}
+
+function toSeconds(seconds: number): string {
+  return seconds.toFixed(seconds < 1 ? 3 : 2);
+}
+
+function toCell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+function toTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = titles.map((title, at) => Math.max(3, title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (cells: readonly string[]) => `| ${widths.map((width, at) => (cells[at] ?? '').padEnd(width)).join(' | ')} |`;
+  return [line(titles), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
