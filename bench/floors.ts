@@ -4,6 +4,17 @@
  */
 import type { Command } from './measure.js';
 
+/** Their names in the tables. */
+export const floors = {
+  oneCore: 'openssl dgst, one core',
+  twoCores: 'openssl dgst, two cores',
+  copy: 'cp -r, then sync',
+  hashBesideCopy: 'hash beside cp, then sync',
+  tar: 'tar c, then openssl dgst',
+  untar: 'tar x',
+  node: 'node -e 0',
+} as const;
+
 export function hashOnOneCore(files: readonly string[]): Command {
   return { program: 'openssl', args: ['dgst', '-sha256', ...files] };
 }

@@ -3,14 +3,17 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeLoad, describeMachine } from './machine.js';
 import { createMeter } from './measure.js';
-import { type Options, parseOptions, usage } from './options.js';
+import { type Options, isTrial, parseOptions, toCommandLine, usage } from './options.js';
 import { writePage } from './page.js';
 import { toReport } from './report.js';
-import { type Section, scenarios } from './scenarios.js';
+import { scenarios } from './scenarios.js';
+import type { Section } from './section.js';
 import { openWorkspace } from './workspace.js';
 
 const exitStatus = { wrongUsage: 2, world: 3 } as const;
 const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+const trialNote = 'A trial: smaller than the targets are meant for, so that the start of each process weighs more in its ratio.';
 
 const interrupt = new AbortController();
 for (const [signal, status] of Object.entries(signals)) {
@@ -41,9 +44,9 @@ async function run(options: Options): Promise<void> {
   const facts = [
     ...describeMachine(),
     { name: 'load at start, end', value: `${load}, ${describeLoad()}` },
-    { name: 'again', value: `\`npm run bench --${toArguments(options)} --write\`` },
+    { name: 'again', value: `\`${toCommandLine(options)}\`` },
   ];
-  const report = toReport(facts, sections);
+  const report = toReport(facts, sections, isTrial(options) ? [trialNote] : []);
   process.stdout.write(report);
   if (options.write) writePage(report);
 }
@@ -68,10 +71,6 @@ async function measureAll(options: Options): Promise<Section[]> {
   } finally {
     workspace.close();
   }
-}
-
-function toArguments({ size, files, rounds }: Options): string {
-  return ` --size ${size / 2 ** 20}M --files ${files} --rounds ${rounds}`;
 }
 
 function fail(error: unknown): void {

@@ -116,9 +116,10 @@ function takeUsage(notes: string): Pick<Done, 'cpu' | 'rss'> {
   return { cpu: user + system, rss: kibibytes * 1024 };
 }
 
+/** Without paths: it may come to stand in a published table. */
 function toReason(status: number | null, stderr: string): string {
   const last = stderr.trim().split('\n').at(-1) ?? '';
-  return `exit status ${status ?? 'unknown'}: ${last.slice(0, 120)}`;
+  return `exit status ${status ?? 'unknown'}: ${last.replaceAll(/\/[^\s"',]+/g, 'PATH').slice(0, 120)}`;
 }
 
 function countOpen(pid: number): number | undefined {

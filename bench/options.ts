@@ -1,5 +1,8 @@
 import { parseArgs } from 'node:util';
 
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
 export const sectionNames = ['model', 'many', 'start'] as const;
 
 export type SectionName = (typeof sectionNames)[number];
@@ -31,14 +34,16 @@ A quick trial: npm run bench -- --size 256M --files 2000 --rounds 1
 Data goes to $TMPDIR and /dev/shm, and is removed at the end.
 `;
 
+const defaults = { size: '2G', files: '20000', rounds: '3' } as const;
+
 /** Throws an Error whose message can be shown. */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      size: { type: 'string', default: '2G' },
-      files: { type: 'string', default: '20000' },
-      rounds: { type: 'string', default: '3' },
+      size: { type: 'string', default: defaults.size },
+      files: { type: 'string', default: defaults.files },
+      rounds: { type: 'string', default: defaults.rounds },
       only: { type: 'string', multiple: true, default: [] },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -56,6 +61,19 @@ export function parseOptions(args: readonly string[]): Options {
   };
 }
 
+/** The command that does the same again. */
+export function toCommandLine({ size, files, rounds, sections }: Options): string {
+  const values = { size: toSizeText(size), files: String(files), rounds: String(rounds) };
+  const changed = (['size', 'files', 'rounds'] as const).filter((name) => values[name] !== defaults[name]).map((name) => `--${name} ${values[name]}`);
+  const only = sections === sectionNames ? ['--write'] : sections.map((name) => `--only ${name}`);
+  return ['npm run bench --', ...changed, ...only].join(' ');
+}
+
+/** Smaller than the run that the targets are meant for. */
+export function isTrial({ size, files }: Options): boolean {
+  return size < parseSize(defaults.size) || files < Number(defaults.files);
+}
+
 function parseSection(text: string): SectionName {
   const section = sectionNames.find((name) => name === text);
   if (section === undefined) throw new Error(`Cannot use --only "${text}": the sections are ${sectionNames.join(', ')}`);
@@ -63,9 +81,13 @@ function parseSection(text: string): SectionName {
 }
 
 function parseSize(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,4})([MG])$/.exec(text) ?? [];
+  const [, digits, unit] = /^(\d{1,4})([MG])$/.exec(text) ?? [];
   if (digits === undefined) throw new Error(`Cannot use --size "${text}": expected a number with M or G, as 256M`);
-  return Math.max(1, Number(digits)) * 1024 ** (unit === 'M' ? 2 : 3);
+  return Math.max(1, Number(digits)) * (unit === 'M' ? MiB : GiB);
+}
+
+function toSizeText(size: number): string {
+  return size % GiB === 0 ? `${size / GiB}G` : `${size / MiB}M`;
 }
 
 function parseCount(name: string, text: string): number {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command, Outcome } from './measure.js';
 
-export const cliFile = resolve('dist/cli.js');
+const cliFile = resolve('dist/cli.js');
+
+export const packageName = 'bench/model:v1';
 
 /** modelport as it is shipped, with a store of its own. */
 export function modelport(home: string, args: readonly string[]): Command {

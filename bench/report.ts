@@ -2,14 +2,15 @@
 import type { Fact } from './machine.js';
 import type { Done } from './measure.js';
 import { type Results, type Step, compareWalls, listDone, median, toRatio } from './rounds.js';
-import type { Section, Target } from './scenarios.js';
+import type { Section, Target } from './section.js';
 
-export function toReport(facts: readonly Fact[], sections: readonly Section[]): string {
+export function toReport(facts: readonly Fact[], sections: readonly Section[], notes: readonly string[]): string {
   const parts = [
     toTable(
       ['', 'this run'],
       facts.map(({ name, value }) => [name, value]),
     ),
+    ...notes,
     ...sections.map(toSection),
   ];
   return `${parts.join('\n\n')}\n`;
@@ -28,14 +29,15 @@ function toSection({ title, steps, results, targets, notes }: Section): string {
 
 function toStepRow(step: Step, results: Results): string[] {
   const done = listDone(results, step.name);
-  const failed = (results.get(step.name) ?? []).find((outcome) => outcome?.kind === 'failed');
+  const failures = (results.get(step.name) ?? []).flatMap((outcome) => (outcome?.kind === 'failed' ? [outcome.reason] : []));
   const title = step.ours === true ? `**${step.name}**` : step.name;
-  if (done.length === 0) return [title, failed?.kind === 'failed' ? `failed (${toCell(failed.reason)})` : '-'];
+  if (done.length === 0) return [`${title}: failed`, ...failures.slice(0, 1).map(toCell)];
   const walls = done.map(({ wall }) => wall);
   const times = [Math.min(...walls), median(walls), Math.max(...walls)].map(toSeconds);
   const ratio = step.beside === undefined ? undefined : compareWalls(results, step.name, step.beside, toRatio);
   const beside = ratio === undefined ? ['', ''] : [ratio.toFixed(2), step.beside ?? ''];
-  return [title, ...times, ...toUsage(done), ...beside];
+  const failed = failures.length === 0 ? '' : `: failed in ${failures.length} rounds`;
+  return [`${title}${failed}`, ...times, ...toUsage(done), ...beside];
 }
 
 /** Processor time: the median. Memory: the most that was ever seen. */
@@ -47,7 +49,7 @@ function toUsage(done: readonly Done[]): string[] {
 
 /** A figure is judged as it is printed. */
 function toTargetRow({ what, unit, bound, limit, measured }: Target): string[] {
-  const digits = { x: limit === 1 ? 4 : 2, s: 3, ms: 1, MB: 0 }[unit];
+  const digits = { x: 2, times: 4, s: 3, ms: 1, MB: 0 }[unit];
   if (measured === undefined) return [what, `${bound} ${limit} ${unit}`, 'not measured', '-'];
   const shown = measured.toFixed(digits);
   const met = bound === 'at most' ? Number(shown) <= limit : Number(shown) >= limit;

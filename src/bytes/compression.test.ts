@@ -6,8 +6,9 @@ import { type ByteStream, defaultLimits, isToolkitError, type Limits } from '../
 import { ByteMeter } from './byte-meter.js';
 import { compress, decompress, sniffCompression } from './compression.js';
 import { collect, fromBytes } from './streams.js';
-import { type FrameDecoder, unzstd } from './unzstd.js';
+import { unzstd } from './unzstd.js';
 import { Xxhash64 } from './xxhash64.js';
+import type { FrameDecoder } from './zstd-decoder.js';
 import { nativeDecoder } from './zstd-native.js';
 import { decodePortably } from './zstd-portable.js';
 

@@ -98,7 +98,7 @@ describe('unpackPackage: into an existing folder', () => {
 
   it('refuses one that holds something', async () => {
     writeFileSync(join(box.target, 'mine'), 'mine');
-    await expect(box.unpack([file('a')])).rejects.toMatchObject({ code: 'bytes/exists', hint: expect.stringMatching(/overwriting/) });
+    await expect(box.unpack([file('a')])).rejects.toMatchObject({ code: 'bytes/exists', hint: expect.stringMatching(/--overwrite/) });
     expect(box.tree()).toEqual(['mine: mine']);
   });
 

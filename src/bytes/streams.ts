@@ -54,8 +54,14 @@ async function readSome(handle: FileHandle, buffer: Buffer, position: number, en
   }
 }
 
-/** The same bytes, counted and hashed on the way; the end throws when they are not what was promised. `what` names them in the error. */
-export async function* verified(stream: ByteStream, expected: { digest: Digest; size: number }, what: string, counters?: ByteCounters): ByteStream {
+/** The same bytes, counted and hashed on the way; the end throws when they are not what was promised. `what` names them and `mend` says what to do in the error. */
+export async function* verified(
+  stream: ByteStream,
+  expected: { digest: Digest; size: number },
+  what: string,
+  counters?: ByteCounters,
+  mend = 'fetch or build the package again',
+): ByteStream {
   const { algorithm, hex } = splitDigest(expected.digest);
   const hash = createHash(algorithm);
   let size = 0;
@@ -71,7 +77,7 @@ export async function* verified(stream: ByteStream, expected: { digest: Digest; 
   if (found !== hex) {
     throw createError('bytes/digest-mismatch', {
       message: `Cannot use ${what}: expected ${expected.digest}, found ${algorithm}:${found}`,
-      hint: 'The bytes are damaged: fetch or build the package again',
+      hint: `The bytes are damaged: ${mend}`,
       where: expected.digest,
     });
   }

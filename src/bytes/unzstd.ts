@@ -1,21 +1,9 @@
-import type { ByteStream, Limits } from '../core/index.js';
+import type { ByteStream } from '../core/index.js';
 import { badCompression } from './bad-compression.js';
-import type { ByteMeter } from './byte-meter.js';
+import type { FrameDecoder, UnzstdOptions } from './zstd-decoder.js';
+import { ZstdFrameWalker } from './zstd-frames.js';
 import { nativeDecoder } from './zstd-native.js';
 import { decodePortably } from './zstd-portable.js';
-import { ZstdFrameWalker } from './zstd-frames.js';
-
-export interface UnzstdOptions {
-  readonly limits: Limits;
-  readonly where: string;
-  readonly meter: ByteMeter;
-}
-
-/**
- * Decodes exactly one frame and tells the meter of what comes out. The walker has judged the bytes before they are handed on: it
- * knows the header after the first few, the checksum after the last.
- */
-export type FrameDecoder = (pieces: AsyncGenerator<Uint8Array>, walker: ZstdFrameWalker, options: UnzstdOptions) => ByteStream;
 
 /**
  * All frames after each other, each given to a decoder of its own: Node's lose frames and take cut ones for whole. Skippable

@@ -55,6 +55,8 @@ export async function runInWorker(job: BlobJob, watch: JobWatch): Promise<BuiltB
 function startWorker(): Worker {
   alive++;
   const worker = new Worker(workerUrl, { execArgv: [] });
+  // Whoever waits for it hears of it in `ask`; an idle one may die unnoticed.
+  worker.on('error', () => {});
   worker.once('exit', () => {
     alive--;
     if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1);

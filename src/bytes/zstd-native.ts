@@ -3,7 +3,7 @@ import type { ByteStream } from '../core/index.js';
 import { badCompression } from './bad-compression.js';
 import { type Codec, isZlibError, throughCodec } from './codec-stream.js';
 import { chunkBytes } from './streams.js';
-import type { FrameDecoder, UnzstdOptions } from './unzstd.js';
+import type { FrameDecoder, UnzstdOptions } from './zstd-decoder.js';
 import type { ZstdFrameWalker } from './zstd-frames.js';
 
 /** What `node:zlib` has from 22.15 on; the types of Node 20 do not know it. */

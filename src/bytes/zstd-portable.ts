@@ -1,6 +1,6 @@
 import type { ByteStream } from '../core/index.js';
 import { badCompression } from './bad-compression.js';
-import type { UnzstdOptions } from './unzstd.js';
+import type { UnzstdOptions } from './zstd-decoder.js';
 import { Xxhash64 } from './xxhash64.js';
 import type { ZstdFrameWalker } from './zstd-frames.js';
 

@@ -63,7 +63,7 @@ export async function sendLayers(source: OciSource, target: Pick<Target, 'blobs'
     if (wanted !== undefined && !wanted.some((each) => each.digest === descriptor.digest)) continue;
     const { digest, size } = descriptor;
     const item = context.progress.start('copy', digest, size);
-    const stored = await target.blobs.put({ kind: 'stream', size, open: () => source.blobs.open(descriptor) }, { expected: { digest, size }, progress: item, signal: context.signal });
+    const stored = await target.blobs.put({ kind: 'stream', size, open: () => source.blobs.open(descriptor, { start: 0, end: size }) }, { expected: { digest, size }, progress: item, signal: context.signal });
     item.done(stored.fresh ? 'done' : 'skipped');
     bytes.total += size;
     bytes[stored.fresh ? 'sent' : 'skipped'] += size;

@@ -120,7 +120,8 @@ class Layout implements LayoutStore {
   async open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream> {
     const path = toBlobFile(this.path, descriptor);
     const bytes = fromFile(path, range, this.#counters, constants.O_RDONLY | constants.O_NOFOLLOW);
-    return range === undefined ? verified(bytes, descriptor, `the blob ${descriptor.digest}`, this.#counters) : bytes;
+    if (range !== undefined) return bytes;
+    return verified(bytes, descriptor, `the blob ${descriptor.digest}`, this.#counters, `remove ${path}, then fetch or build the package again`);
   }
 
   async put(content: BlobContent, options: PutOptions = {}): Promise<StoredBlob> {

@@ -39,8 +39,7 @@ function repack(): { location: string; expected: Record<string, string> } {
   const rootfs = join(bundle, 'rootfs');
   rmSync(join(rootfs, 'README.md'));
   rmSync(join(rootfs, 'docs'), { recursive: true });
-  rmSync(join(rootfs, 'tools'), { recursive: true });
-  writeFileSync(join(rootfs, 'tools'), 'a file where a folder was\n');
+  writeFileSync(join(rootfs, 'tools/new.txt'), 'added\n');
   writeFileSync(join(rootfs, 'config.json'), '{"model_type":"mistral"}');
   must('umoci', ['repack', '--image', `${path}:v1`, bundle]);
   stampAsDraft(path);
@@ -54,7 +53,11 @@ function stampAsDraft(folder: string): void {
   layout.putManifest('draft', {
     artifactType: 'application/vnd.cnai.model.manifest.v1+json',
     config,
-    layers: layers.map((layer) => ({ ...layer, artifactType: layer.mediaType.replace('oci.image.layer', 'cnai.model.layer') })),
+    layers: layers.map((layer) => ({
+      ...layer,
+      artifactType: layer.mediaType.replace('oci.image.layer', 'cnai.model.layer'),
+      annotations: { 'org.cnai.model.model': 'true' },
+    })),
     annotations: { 'org.cnai.model.name': 'stacked', 'org.cnai.model.licenses': 'Apache-2.0' },
   });
 }
@@ -73,7 +76,8 @@ describe('we read what umoci made of ours', () => {
       'model-00001-of-00002.safetensors',
       'model-00002-of-00002.safetensors',
       'model.safetensors.index.json',
-      'tools',
+      'tools/new.txt',
+      'tools/run.sh',
     ]);
     expect(shelf.modelport.inspect(`${location}:${tag}`).format).toBe(format);
     shelf.modelport.must(['verify', `${location}:${tag}`]);
@@ -85,7 +89,7 @@ describe('we read what umoci made of ours', () => {
     expect(shelf.modelport.ls(`${location}:${tag}`).map(({ path }) => path)).toEqual(Object.keys(expected));
   });
 
-  it('the metadata of a draft, and the compressed layer is a finding', () => {
+  it('the metadata of a draft, and its compressed weights are a finding', () => {
     const { location } = repack();
     const found = shelf.modelport.inspect(`${location}:draft`);
     expect(found).toMatchObject({ vintage: 'draft-2024', identity: { name: 'stacked', licenses: ['Apache-2.0'] } });

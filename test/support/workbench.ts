@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createContext, type OpsContext } from '../../src/ops/index.js';
@@ -17,6 +17,7 @@ export interface Workbench {
   write(folder: string, files: FileMap): string;
   /** A new context, with counters of its own. */
   context(given?: Partial<OpsContext>): OpsContext;
+  /** Removes everything. Throws when this process still holds a file of the bench open. */
   close(): void;
 }
 
@@ -29,8 +30,28 @@ export function createWorkbench(): Workbench {
     path: (...names) => join(base, ...names),
     write: (folder, files) => writeFiles(join(base, folder), files),
     context: (given = {}) => createContext({ home, cwd: base, env: { HOME: base }, ...given }),
-    close: () => rmSync(base, { recursive: true, force: true }),
+    close: () => {
+      const open = listOpenFiles(base);
+      rmSync(base, { recursive: true, force: true });
+      if (open.length > 0) throw new Error(`Left open: ${open.join(', ')}`);
+    },
   };
+}
+
+const descriptors = '/proc/self/fd';
+
+function listOpenFiles(folder: string): string[] {
+  const names = existsSync(descriptors) ? readdirSync(descriptors) : [];
+  return names.map(readDescriptor).filter((path) => path.startsWith(folder));
+}
+
+/** Other threads open and close files meanwhile. */
+function readDescriptor(name: string): string {
+  try {
+    return readlinkSync(join(descriptors, name));
+  } catch {
+    return '';
+  }
 }
 
 function writeFiles(root: string, files: FileMap): string {

@@ -4,7 +4,7 @@ import { toJsonBytes } from '../../oci/index.js';
 import { planLayers } from './plan-layers.js';
 import { listPartsByLayer, openModelpack } from './read.js';
 import { ociManifestType, type Vintage } from './spec.js';
-import { type ModelpackWriteOptions, putPlannedLayers } from './write.js';
+import { assertManifestFits, assertPaths, type ModelpackWriteOptions, putPlannedLayers } from './write.js';
 import { toDraftAnnotations, toModelConfig } from './write-config.js';
 
 export interface ModelpackEdits {
@@ -41,6 +41,7 @@ export async function editModelpack(source: OciSource, edits: ModelpackEdits, si
   const gone = new Set([...edits.remove, ...edits.add.map((part) => part.path)]);
   const byLayer = await listPartsByLayer(source, options);
   assertPresent(edits.remove, byLayer);
+  assertPaths([...byLayer.flat().filter((part) => !gone.has(part.path)), ...edits.add], { ...options, vintage });
   const kept: KeptLayer[] = [];
   const rewritten: Part[] = [];
   for (const [at, layer] of view.layers.entries()) {
@@ -52,7 +53,9 @@ export async function editModelpack(source: OciSource, edits: ModelpackEdits, si
   const { stored, descriptors, diffIds: newIds } = await putPlannedLayers(planned, sink, { ...options, vintage });
   const layers = [...kept.map((layer) => layer.json), ...descriptors];
   const newConfig = await putConfig(vintage, edits, config, [...kept.map((layer) => layer.diffId), ...newIds], sink);
-  const manifest = await putManifest(vintage, edits, view.json, newConfig, layers, sink);
+  const json = toEditedManifest(vintage, edits, view.json, newConfig, layers);
+  assertManifestFits(json, layers.length, options);
+  const manifest = await sink.put({ kind: 'bytes', bytes: toJsonBytes(json) });
   return {
     root: { mediaType: ociManifestType, digest: manifest.digest, size: manifest.size, ...(view.artifactType === undefined ? {} : { artifactType: view.artifactType }) },
     kept: kept.flatMap(({ json }) => view.layers.find((layer) => layer.json === json)?.descriptor ?? []),
@@ -90,17 +93,16 @@ async function putConfig(vintage: Vintage, edits: ModelpackEdits, config: JsonOb
   return sink.put({ kind: 'bytes', bytes: toJsonBytes(json) });
 }
 
-async function putManifest(vintage: Vintage, edits: ModelpackEdits, json: JsonObject, config: StoredBlob, layers: readonly unknown[], sink: BlobSink): Promise<StoredBlob> {
+function toEditedManifest(vintage: Vintage, edits: ModelpackEdits, json: JsonObject, config: StoredBlob, layers: readonly unknown[]): JsonObject {
   const old = isJsonObject(json['annotations']) ? json['annotations'] : {};
   const annotations = vintage === 'draft-2024' ? { ...withoutDraftKeys(old), ...toDraftAnnotations(edits.described) } : old;
   const oldConfig = isJsonObject(json['config']) ? json['config'] : {};
-  const manifest = {
+  return {
     ...json,
     config: { ...oldConfig, digest: config.digest, size: config.size },
     layers,
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };
-  return sink.put({ kind: 'bytes', bytes: toJsonBytes(manifest) });
 }
 
 function withoutDraftKeys(annotations: JsonObject): JsonObject {

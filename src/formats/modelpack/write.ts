@@ -88,7 +88,8 @@ function withoutTitle(annotations: Descriptor['annotations']): Readonly<Record<s
   return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key !== titleKey));
 }
 
-function assertPaths(parts: readonly Part[], options: ModelpackWriteOptions): void {
+/** What a package may hold together: safe paths, each once, no two that fold to one name. Throws `bytes/unsafe-path`, `modelpack/cannot-write`. */
+export function assertPaths(parts: readonly Part[], options: Pick<ModelpackWriteOptions, 'vintage' | 'limits'>): void {
   if (parts.length === 0) throw createError('modelpack/cannot-write', { message: 'Cannot write a ModelPack without files: modelfs.diffIds needs at least one layer' });
   for (const { path } of parts) {
     const reason = judgePath(path, options.limits) ?? whiteoutReason(path, options.vintage);
@@ -120,7 +121,7 @@ function whiteoutReason(path: string, vintage: Vintage): string | undefined {
 const unknownBlob = { digest: `sha256:${'0'.repeat(64)}`, size: 999_999_999_999 } as const satisfies Pick<Descriptor, 'digest' | 'size'>;
 
 /** Said before the work: a manifest that no registry is sure to take is of no use. */
-function assertManifestFits(manifest: object, layers: number, options: ModelpackWriteOptions): void {
+export function assertManifestFits(manifest: object, layers: number, options: Pick<ModelpackWriteOptions, 'limits'>): void {
   const size = toJsonBytes(manifest).byteLength;
   if (size <= options.limits.writtenManifestBytes) return;
   throw createError('oci/too-large', {
