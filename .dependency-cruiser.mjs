@@ -81,7 +81,7 @@ export default {
       name: 'siblings-never-meet',
       comment: 'Formats know what bytes mean, places know where bytes are; what two of them need lies one level down, and ops joins them.',
       severity: 'error',
-      from: { path: `^src/(${siblings})/` },
+      from: { path: `^src/(${siblings})/`, pathNot: tests },
       to: { path: '^src/', pathNot: ['^src/(core|bytes|oci)/', '^src/$1/'] },
     },
     {

@@ -28,8 +28,8 @@ export interface BlobJob {
 export interface JobWatch {
   readonly counters: ByteCounters;
   /** Bytes before compression. */
-  onBytes(bytes: number): void;
-  isCancelled(): boolean;
+  readonly onBytes: (bytes: number) => void;
+  readonly isCancelled: () => boolean;
 }
 
 /** Reads, frames, compresses, hashes and writes in one pass: a chunk is written while it is hashed, the next one read meanwhile. */
@@ -89,7 +89,7 @@ class OutputFile {
 
   async write(chunk: Uint8Array): Promise<void> {
     try {
-      for (let done = 0; done < chunk.byteLength; ) {
+      for (let done = 0; done < chunk.byteLength;) {
         const { bytesWritten } = await this.#handle.write(chunk, done, chunk.byteLength - done, this.#position);
         done += bytesWritten;
         this.#position += bytesWritten;

@@ -17,7 +17,15 @@ const folder = mkdtempSync(join(tmpdir(), 'modelport-build-'));
 beforeAll(() => {
   const worker = join(here, '../../dist/ingest-worker.js');
   const outfile = `${worker}.${process.pid}`;
-  buildSync({ entryPoints: [join(here, 'ingest-worker.ts')], outfile, bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' });
+  buildSync({
+    entryPoints: [join(here, 'ingest-worker.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+  });
   renameSync(outfile, worker);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,7 +48,13 @@ const tar = (compression: TarContent['compression'], ...contents: FileContent[])
 });
 
 function watch(): JobWatch & { bytes: number; cancelled: boolean } {
-  const state = { counters: createCounters(), bytes: 0, cancelled: false, onBytes: (bytes: number) => void (state.bytes += bytes), isCancelled: () => state.cancelled };
+  const state = {
+    counters: createCounters(),
+    bytes: 0,
+    cancelled: false,
+    onBytes: (bytes: number) => void (state.bytes += bytes),
+    isCancelled: () => state.cancelled,
+  };
   return state;
 }
 
@@ -93,7 +107,12 @@ describe.each(threads)('in %s', (_, run) => {
     const changed = file(large);
     truncateSync(changed.path, 100);
     const path = fresh();
-    await expect(build(changed, { path })).rejects.toMatchObject({ name: 'ToolkitError', code: 'bytes/file-changed', where: changed.path, hint: expect.stringContaining('Wait') });
+    await expect(build(changed, { path })).rejects.toMatchObject({
+      name: 'ToolkitError',
+      code: 'bytes/file-changed',
+      where: changed.path,
+      hint: expect.stringContaining('Wait'),
+    });
     expect(existsSync(path)).toBe(false);
     await expect(build({ ...changed, path: join(folder, 'absent') }, { path })).rejects.toMatchObject({ code: 'bytes/not-found' });
     await expect(build(file(large), { path: join(folder, 'absent', 'out') })).rejects.toMatchObject({ code: 'bytes/not-found' });

@@ -9,7 +9,7 @@ const workerBytes = 32 * 1024 * 1024;
 
 export interface BuildBlobOptions {
   readonly counters?: ByteCounters | undefined;
-  /** Told how many more bytes, counted before compression, went through. */
+  /** Told how many more bytes, counted before compression, went through. Must not throw. */
   readonly onBytes?: ((delta: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** fsync before it is done; true by default. */

@@ -20,11 +20,19 @@ export class ByteMeter {
     }
   }
 
+  async *watch(output: ByteStream): ByteStream {
+    for await (const chunk of output) {
+      this.output(chunk.byteLength);
+      yield chunk;
+    }
+  }
+
   /** To be told of output before it is handed on. */
   output(bytes: number): void {
     const { unpackedBytes, compressionRatio, ratioFloorBytes } = this.#limits;
     this.#given += bytes;
     if (this.#given > unpackedBytes) throw overLimit(this.#where, 'the decompressed size', unpackedBytes);
-    if (this.#given > ratioFloorBytes && this.#given > this.#taken * compressionRatio) throw overLimit(this.#where, 'the ratio of decompressed to compressed size', compressionRatio);
+    if (this.#given > ratioFloorBytes && this.#given > this.#taken * compressionRatio)
+      throw overLimit(this.#where, 'the ratio of decompressed to compressed size', compressionRatio);
   }
 }

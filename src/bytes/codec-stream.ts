@@ -25,7 +25,6 @@ async function feed(stream: ByteStream, codec: Codec, fed: { bytes: number }): P
   codec.once('close', () => wake());
   try {
     for await (const chunk of stream) {
-      if (codec.destroyed) return;
       fed.bytes += chunk.byteLength;
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -41,5 +40,5 @@ async function feed(stream: ByteStream, codec: Codec, fed: { bytes: number }): P
 
 /** Of the codec itself, not of the stream that feeds it. */
 export function isZlibError(error: unknown): error is Error {
-  return error instanceof Error && !isToolkitError(error) && /^(Z|ZSTD)_/.test(String((error as { code?: unknown }).code));
+  return error instanceof Error && !isToolkitError(error) && /^(Z_|ZSTD_|ERR_BUFFER_TOO_LARGE)/.test(String((error as { code?: unknown }).code));
 }

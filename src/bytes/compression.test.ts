@@ -34,7 +34,9 @@ function unzstdWith(decoder: FrameDecoder, bytes: Uint8Array, pieceBytes = 1 << 
 
 function decompressors(kind: 'gzip' | 'zstd'): ((bytes: Uint8Array, pieceBytes?: number, limits?: Limits) => Promise<Buffer>)[] {
   if (kind === 'zstd') return zstdDecoders.map((decoder) => (bytes, pieceBytes, limits) => unzstdWith(decoder, bytes, pieceBytes, limits));
-  return [(bytes, pieceBytes = 1 << 20, limits = defaultLimits) => toBuffer(decompress(inPieces(bytes, pieceBytes), 'gzip', { limits, where: 'test.gz' }))];
+  return [
+    (bytes, pieceBytes = 1 << 20, limits = defaultLimits) => toBuffer(decompress(inPieces(bytes, pieceBytes), 'gzip', { limits, where: 'test.gz' })),
+  ];
 }
 
 /** Reproducible bytes that compress a little. */
@@ -75,7 +77,8 @@ describe.each(['gzip', 'zstd'] as const)('%s', (kind) => {
     const packed = await toBuffer(compress(fromBytes(noise(3000)), kind));
     const refused = { code: 'bytes/bad-compression' };
     for (const decode of decompressors(kind)) {
-      for (let length = 0; length < packed.length; length += length < 40 || length > packed.length - 20 ? 1 : 97) await expect(decode(packed.subarray(0, length))).rejects.toMatchObject(refused);
+      for (let length = 0; length < packed.length; length += length < 40 || length > packed.length - 20 ? 1 : 97)
+        await expect(decode(packed.subarray(0, length))).rejects.toMatchObject(refused);
       for (const junk of ['junk', '\0', '\0'.repeat(600), '\0\0junk']) {
         const bytes = Buffer.concat([packed, Buffer.from(junk)]);
         for (const size of [1 << 20, packed.length, 7]) await expect(decode(bytes, size)).rejects.toMatchObject(refused);
@@ -88,7 +91,9 @@ describe.each(['gzip', 'zstd'] as const)('%s', (kind) => {
     const packed = await toBuffer(compress(fromBytes(Buffer.alloc(3_000_000)), kind));
     for (const decode of decompressors(kind)) {
       await expect(decode(packed, 1 << 20, { ...defaultLimits, unpackedBytes: 2_000_000 })).rejects.toMatchObject({ code: 'bytes/limit' });
-      await expect(decode(packed, 1 << 20, { ...defaultLimits, ratioFloorBytes: 1000, compressionRatio: 100 })).rejects.toMatchObject({ code: 'bytes/limit' });
+      await expect(decode(packed, 1 << 20, { ...defaultLimits, ratioFloorBytes: 1000, compressionRatio: 100 })).rejects.toMatchObject({
+        code: 'bytes/limit',
+      });
     }
   });
 
@@ -182,6 +187,7 @@ describe('zstd frames', () => {
     ['the reserved block type', frame(0, [0], block(3, 3, 'abc')), 'bytes/bad-compression'],
     ['a block larger than the window', frame(0x20, [3], block(1, 4, 'x')), 'bytes/bad-compression'],
     ['fewer bytes than the header says', frame(0x20, [4], abc), 'bytes/bad-compression'],
+    ['more bytes than the header says', frame(0x40, [0, 0, 0], block(1, 300, 'x')), 'bytes/bad-compression'],
     ['a wrong checksum', Buffer.concat([frame(4, [0], abc), checksum('abd')]), 'bytes/bad-compression'],
     ['no last block', frame(0, [0], block(0, 3, 'abc', false)), 'bytes/bad-compression'],
     ['no frame', Buffer.alloc(0), 'bytes/bad-compression'],
@@ -194,7 +200,8 @@ describe('zstd frames', () => {
 
   it('limits how many there are', async () => {
     const many = Buffer.concat(Array.from({ length: 5 }, () => frame(0, [0], abc)));
-    for (const decoder of zstdDecoders) await expect(unzstdWith(decoder, many, 10, { ...defaultLimits, zstdFrames: 4 })).rejects.toMatchObject({ code: 'bytes/limit' });
+    for (const decoder of zstdDecoders)
+      await expect(unzstdWith(decoder, many, 10, { ...defaultLimits, zstdFrames: 4 })).rejects.toMatchObject({ code: 'bytes/limit' });
   });
 });
 

@@ -5,6 +5,12 @@ import { unzstd } from './unzstd.js';
 import { zstd } from './zstd.js';
 import { frameMagic, isSkippableMagic } from './zstd-frames.js';
 
+export interface DecompressOptions {
+  readonly limits: Limits;
+  /** What the stream is called in errors. */
+  readonly where: string;
+}
+
 /**
  * Compresses at one fixed level. zstd: independent frames of 4 MiB, the same bytes on every version of Node. gzip: no name, no
  * time; the same bytes wherever zlib is the same.
@@ -16,16 +22,12 @@ export function compress(stream: ByteStream, compression: Exclude<Compression, '
 /**
  * Decompresses to the very end: all members or frames, nothing between or after them, nothing cut off, else
  * `bytes/bad-compression`. Output, its ratio to the input and zstd's window are limited (`bytes/limit`); zstd frames that need
- * a dictionary are refused. `where` names the stream in errors.
+ * a dictionary are refused.
  */
-export async function* decompress(stream: ByteStream, compression: Exclude<Compression, 'none'>, options: { readonly limits: Limits; readonly where: string }): ByteStream {
-  const meter = new ByteMeter(options.limits, options.where);
+export function decompress(stream: ByteStream, compression: Exclude<Compression, 'none'>, { limits, where }: DecompressOptions): ByteStream {
+  const meter = new ByteMeter(limits, where);
   const input = meter.input(stream);
-  if (compression === 'zstd') return yield* unzstd(input, { ...options, meter });
-  for await (const chunk of gunzip(input, options.where)) {
-    meter.output(chunk.byteLength);
-    yield chunk;
-  }
+  return compression === 'gzip' ? meter.watch(gunzip(input, where)) : unzstd(input, { limits, where, meter });
 }
 
 /** What the first bytes say; four are enough. Fewer, or others, are `none`. */

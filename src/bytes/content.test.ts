@@ -2,7 +2,18 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type BlobContent, type ByteRange, type ByteStream, createCounters, defaultLimits, type Descriptor, type Digest, type FileContent, type PartContent, type TarMember } from '../core/index.js';
+import {
+  type BlobContent,
+  type ByteRange,
+  type ByteStream,
+  createCounters,
+  defaultLimits,
+  type Descriptor,
+  type Digest,
+  type FileContent,
+  type PartContent,
+  type TarMember,
+} from '../core/index.js';
 import { decompress } from './compression.js';
 import { openContent } from './content.js';
 import { accessPart, openPart } from './part-content.js';
@@ -24,7 +35,13 @@ function file(bytes: Uint8Array): FileContent {
 const toBuffer = async (stream: ByteStream) => Buffer.from(await collect(stream, 1e9, 'test'));
 const member = (name: string, content: TarMember['content']): TarMember => ({ name, mode: 0o644, mtime: 1_700_000_000, content });
 const large = Buffer.alloc(3_000_000, 'large ');
-const members = () => [member('dir', { kind: 'directory' }), member('dir/small', file(Buffer.from('small'))), member('dir/large', file(large)), member('stream', { kind: 'stream', size: 3, open: async () => fromBytes(Buffer.from('abc')) }), member('none', file(Buffer.alloc(0)))];
+const members = () => [
+  member('dir', { kind: 'directory' }),
+  member('dir/small', file(Buffer.from('small'))),
+  member('dir/large', file(large)),
+  member('stream', { kind: 'stream', size: 3, open: async () => fromBytes(Buffer.from('abc')) }),
+  member('none', file(Buffer.alloc(0))),
+];
 
 describe('openContent', () => {
   it.each<[string, () => BlobContent]>([
@@ -44,7 +61,13 @@ describe('openContent', () => {
     expect(counters).toEqual({ read: large.length + 5, hashed: 0, written: 0, skipped: 0 });
     const sizes: [string, number][] = [];
     await readTar(fromBytes(bytes), { limits: defaultLimits, where: 'x' }, ({ name, size }) => void sizes.push([name, size]));
-    expect(sizes).toEqual([['dir/', 0], ['dir/small', 5], ['dir/large', large.length], ['stream', 3], ['none', 0]]);
+    expect(sizes).toEqual([
+      ['dir/', 0],
+      ['dir/small', 5],
+      ['dir/large', large.length],
+      ['stream', 3],
+      ['none', 0],
+    ]);
   });
 
   it.each(['none', 'gzip', 'zstd'] as const)('reports the digest before compression (%s)', async (compression) => {
@@ -52,10 +75,13 @@ describe('openContent', () => {
     const plain = await toBuffer(openContent({ kind: 'tar', members: list, compression: 'none' }));
     let diffId: Digest | undefined;
     let seen = 0;
-    const bytes = await toBuffer(openContent({ kind: 'tar', members: list, compression }, { onDiffId: (digest) => (diffId = digest), onBytes: (count) => (seen += count) }));
+    const bytes = await toBuffer(
+      openContent({ kind: 'tar', members: list, compression }, { onDiffId: (digest) => (diffId = digest), onBytes: (count) => (seen += count) }),
+    );
     expect(diffId).toBe(digestOf(plain));
     expect(seen).toBe(plain.length);
-    const unpacked = compression === 'none' ? bytes : await toBuffer(decompress(fromBytes(bytes), compression, { limits: defaultLimits, where: 'x' }));
+    const unpacked =
+      compression === 'none' ? bytes : await toBuffer(decompress(fromBytes(bytes), compression, { limits: defaultLimits, where: 'x' }));
     expect(unpacked.equals(plain)).toBe(true);
   });
 
@@ -76,7 +102,11 @@ describe('openContent', () => {
   });
 
   it('refuses a file that is written to, or only touched, while it is read', async () => {
-    for (const change of [(path: string) => appendFileSync(path, 'x'), (path: string) => truncateSync(path, 2_000_000), (path: string) => utimesSync(path, 1, 1)]) {
+    for (const change of [
+      (path: string) => appendFileSync(path, 'x'),
+      (path: string) => truncateSync(path, 2_000_000),
+      (path: string) => utimesSync(path, 1, 1),
+    ]) {
       const content = file(large);
       const reading = async () => {
         let first = true;
@@ -90,7 +120,10 @@ describe('openContent', () => {
   });
 
   it('refuses a stream that is not as long as it said', async () => {
-    for (const size of [2, 4]) await expect(toBuffer(openContent({ kind: 'stream', size, open: async () => fromBytes(Buffer.from('abc')) }))).rejects.toMatchObject({ code: 'bytes/size-mismatch' });
+    for (const size of [2, 4])
+      await expect(toBuffer(openContent({ kind: 'stream', size, open: async () => fromBytes(Buffer.from('abc')) }))).rejects.toMatchObject({
+        code: 'bytes/size-mismatch',
+      });
   });
 });
 
@@ -98,7 +131,10 @@ const digits = Buffer.from('0123456789');
 
 function partKinds(): Record<string, PartContent> {
   const layer = Buffer.concat([Buffer.from('before'), digits, Buffer.from('after')]);
-  const blobs = (bytes: Buffer) => ({ has: async () => true, open: async (_: Descriptor, range?: ByteRange) => fromBytes(bytes.subarray(range?.start ?? 0, range?.end)) });
+  const blobs = (bytes: Buffer) => ({
+    has: async () => true,
+    open: async (_: Descriptor, range?: ByteRange) => fromBytes(bytes.subarray(range?.start ?? 0, range?.end)),
+  });
   const descriptor = (bytes: Buffer): Descriptor => ({ mediaType: 'x', digest: digestOf(bytes), size: bytes.length });
   const stream = async function* (): ByteStream {
     for (const digit of digits) yield Buffer.from([digit]);

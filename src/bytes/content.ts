@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type BlobContent, type ByteCounters, type ByteStream, type Digest, parseDigest, type TarContent } from '../core/index.js';
+import {
+  type BlobContent,
+  type ByteCounters,
+  type ByteStream,
+  type Digest,
+  parseDigest,
+  type StreamContent,
+  type TarContent,
+} from '../core/index.js';
 import { compress } from './compression.js';
 import { fromBytes } from './streams.js';
 import { exactly, openTar } from './tar-stream.js';
@@ -19,23 +27,28 @@ export interface OpenContentOptions {
  * `bytes/file-changed` for a file that is not, or no longer, as it was listed, `bytes/size-mismatch` for a stream that is not
  * as long as it said.
  */
-export async function* openContent(content: BlobContent, options: OpenContentOptions = {}): ByteStream {
-  const plain = watched(openPlain(content, options.counters), options.onBytes);
-  if (content.kind === 'tar') yield* openLayer(content, plain, options);
-  else yield* plain;
+export function openContent(content: BlobContent, options: OpenContentOptions = {}): ByteStream {
+  const plain = openPlain(content, options.counters);
+  const watched = options.onBytes === undefined ? plain : watch(plain, options.onBytes);
+  return content.kind === 'tar' ? openLayer(content, watched, options) : watched;
 }
 
-async function* openPlain(content: BlobContent, counters: ByteCounters | undefined): ByteStream {
+function openPlain(content: BlobContent, counters: ByteCounters | undefined): ByteStream {
   switch (content.kind) {
     case 'bytes':
-      return yield* fromBytes(content.bytes);
+      return fromBytes(content.bytes);
     case 'file':
-      return yield* fromWholeFile(content, counters);
+      return fromWholeFile(content, counters);
     case 'stream':
-      return yield* content.size === undefined ? await content.open() : exactly(await content.open(), content.size);
+      return fromSource(content);
     case 'tar':
-      return yield* openTar(content.members, counters);
+      return openTar(content.members, counters);
   }
+}
+
+async function* fromSource(content: StreamContent): ByteStream {
+  const stream = await content.open();
+  yield* content.size === undefined ? stream : exactly(stream, content.size);
 }
 
 function openLayer(content: TarContent, plain: ByteStream, { counters, onDiffId }: OpenContentOptions): ByteStream {
@@ -43,8 +56,7 @@ function openLayer(content: TarContent, plain: ByteStream, { counters, onDiffId 
   return content.compression === 'none' ? hashed : compress(hashed, content.compression);
 }
 
-async function* watched(stream: ByteStream, onBytes: ((bytes: number) => void) | undefined): ByteStream {
-  if (onBytes === undefined) return yield* stream;
+async function* watch(stream: ByteStream, onBytes: (bytes: number) => void): ByteStream {
   for await (const chunk of stream) {
     yield chunk;
     onBytes(chunk.byteLength);

@@ -7,7 +7,9 @@ export interface IngestRequest extends BlobJob {
 }
 
 /** What a worker answers, once for each request. */
-export type IngestAnswer = { readonly kind: 'built'; readonly blob: BuiltBlob; readonly counters: ByteCounters } | { readonly kind: 'failed'; readonly error: SentError };
+export type IngestAnswer =
+  | { readonly kind: 'built'; readonly blob: BuiltBlob; readonly counters: ByteCounters }
+  | { readonly kind: 'failed'; readonly error: SentError };
 
 /** A ToolkitError on its way between threads, which only carry plain data. */
 interface SentError {

@@ -5,7 +5,7 @@ import { type IngestAnswer, type IngestRequest, SharedWatch, toSent } from './in
 
 /** Entry point of a worker thread: builds one blob after the other for `WorkerPool`. */
 parentPort?.on('message', (request: IngestRequest) => {
-  void answer(request).then((message) => parentPort?.postMessage(message));
+  void answer(request).then((message) => parentPort?.postMessage(message, []));
 });
 
 async function answer({ shared, ...job }: IngestRequest): Promise<IngestAnswer> {

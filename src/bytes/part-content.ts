@@ -73,10 +73,11 @@ class ForwardAccess implements PartAccess {
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    if (offset < this.#position) throw createError('core/bug', { message: `Cannot read a forward-only part at ${offset}: it is at ${this.#position} already` });
+    if (offset < this.#position)
+      throw createError('core/bug', { message: `Cannot read a forward-only part at ${offset}: it is at ${this.#position} already` });
     if (offset + length > this.size) throw sizeMismatch('a part', offset + length, String(this.size));
     const pieces: Buffer[] = [];
-    for (let at = offset, end = offset + length; at < end; ) {
+    for (let at = offset, end = offset + length; at < end;) {
       while (this.#position + this.#chunk.byteLength <= at) await this.#next();
       const piece = Buffer.from(this.#chunk.subarray(at - this.#position, end - this.#position));
       pieces.push(piece);

@@ -64,7 +64,7 @@ export class TarParser {
 
   push(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const start = at;
       if (this.#content > 0) at += this.#takeContent(bytes, at);
       else if (this.#padding > 0) at += this.#takePadding(bytes, at);
@@ -77,7 +77,8 @@ export class TarParser {
   finish(): void {
     if (this.#content + this.#padding > 0) throw this.#bad(`it is cut off: ${this.#content + this.#padding} bytes of the last entry are missing`);
     const rest = this.#block.subarray(0, this.#blockFilled);
-    if (rest.length > 0 && (this.#zeroBlocks < 2 || !isZero(rest))) throw this.#bad(`the last block has ${rest.length} bytes, expected ${blockBytes}`);
+    if (rest.length > 0 && (this.#zeroBlocks < 2 || !isZero(rest)))
+      throw this.#bad(`the last block has ${rest.length} bytes, expected ${blockBytes}`);
     if (this.#zeroBlocks < 2) throw this.#bad(`it is cut off: expected two zero blocks at the end, found ${this.#zeroBlocks}`);
   }
 
@@ -121,11 +122,13 @@ export class TarParser {
   /** `end` is where the block ends in the stream. */
   #useBlock(block: Buffer, end: number): void {
     if (block[0] === 0 && isZero(block)) {
-      if (this.#pending.pax !== undefined || this.#pending.longName !== undefined || this.#pending.longLink !== undefined) throw this.#bad('it ends after a header that belongs to an entry');
+      if (this.#pending.pax !== undefined || this.#pending.longName !== undefined || this.#pending.longLink !== undefined)
+        throw this.#bad('it ends after a header that belongs to an entry');
       this.#zeroBlocks++;
       return;
     }
-    if (this.#zeroBlocks > 0) throw this.#bad(this.#zeroBlocks === 1 ? 'a single zero block stands between its entries' : 'there are bytes after its end');
+    if (this.#zeroBlocks > 0)
+      throw this.#bad(this.#zeroBlocks === 1 ? 'a single zero block stands between its entries' : 'there are bytes after its end');
     const header = parseHeader(block, this.#options.where);
     this.#padding = paddingOf(header.size);
     if (header.type === 'g' || !metaTypes.has(header.type)) this.#count();
@@ -134,7 +137,8 @@ export class TarParser {
   }
 
   #count(): void {
-    if (++this.#entries > this.#options.limits.archiveEntries) throw overLimit(this.#options.where, 'the number of entries', this.#options.limits.archiveEntries);
+    if (++this.#entries > this.#options.limits.archiveEntries)
+      throw overLimit(this.#options.where, 'the number of entries', this.#options.limits.archiveEntries);
   }
 
   #beginMeta(header: TarHeader): void {
@@ -157,13 +161,15 @@ export class TarParser {
   /** Some readers apply a global header to every entry, others ignore it: nothing in it may change what an entry is. */
   #judgeGlobal(bytes: Buffer): void {
     const { path, linkpath, size } = parsePax(bytes, this.#options.where);
-    if (path !== undefined || linkpath !== undefined || size !== undefined) throw this.#bad('a global pax header gives every entry the same name, link or size');
+    if (path !== undefined || linkpath !== undefined || size !== undefined)
+      throw this.#bad('a global pax header gives every entry the same name, link or size');
   }
 
   #longText(bytes: Buffer): string {
     const nul = bytes.indexOf(0);
     const content = nul < 0 ? bytes : bytes.subarray(0, nul);
-    if (content.length === 0 || (nul >= 0 && bytes.subarray(nul).some((byte) => byte !== 0))) throw this.#bad('a long name is empty or holds a NUL character');
+    if (content.length === 0 || (nul >= 0 && bytes.subarray(nul).some((byte) => byte !== 0)))
+      throw this.#bad('a long name is empty or holds a NUL character');
     return toText(content, this.#options.where);
   }
 
@@ -179,7 +185,8 @@ export class TarParser {
 
   #toEntry(header: TarHeader, offset: number): TarEntry {
     const { pax = {}, longName, longLink } = this.#pending;
-    if ((pax.path !== undefined && longName !== undefined) || (pax.linkpath !== undefined && longLink !== undefined)) throw this.#bad('a pax header and a GNU header both name one entry');
+    if ((pax.path !== undefined && longName !== undefined) || (pax.linkpath !== undefined && longLink !== undefined))
+      throw this.#bad('a pax header and a GNU header both name one entry');
     const name = pax.path ?? longName ?? header.name;
     const kind = toKind(header.type, name);
     const entry = {
@@ -200,9 +207,11 @@ export class TarParser {
   #judge(entry: TarEntry, type: string): void {
     const { limits, where } = this.#options;
     if (entry.name === '') throw this.#bad('an entry has no name');
-    if (refusedTypes.has(type)) throw this.#bad(`"${entry.name}" has the type "${type}" (sparse, split or Solaris), which readers understand differently`);
+    if (refusedTypes.has(type))
+      throw this.#bad(`"${entry.name}" has the type "${type}" (sparse, split or Solaris), which readers understand differently`);
     if (entry.kind === 'file' && entry.name.endsWith('/')) throw this.#bad(`"${entry.name}" is a file whose name is that of a folder`);
-    if (entry.size > 0 && entry.kind !== 'file' && entry.kind !== 'other') throw this.#bad(`"${entry.name}" is a ${entry.kind} and has ${entry.size} bytes of content, expected 0`);
+    if (entry.size > 0 && entry.kind !== 'file' && entry.kind !== 'other')
+      throw this.#bad(`"${entry.name}" is a ${entry.kind} and has ${entry.size} bytes of content, expected 0`);
     if (entry.size > limits.unpackedBytes) throw overLimit(where, `the size of "${entry.name}", ${entry.size} bytes,`, limits.unpackedBytes);
   }
 

@@ -22,7 +22,7 @@ const binaryKeys = /^(SCHILY|LIBARCHIVE)\.(xattr|acl)\./;
 export function parsePax(bytes: Buffer, where: string): PaxRecords {
   const records: Mutable<PaxRecords> = {};
   const seen = new Set<string>();
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const { key, value, end } = readRecord(bytes, at, where);
     if (seen.has(key)) throw badArchive(where, `a pax header says "${key}" twice`);
     seen.add(key);

@@ -2,7 +2,7 @@ import type { ByteStream } from '../core/index.js';
 import type { TarBody, TarEntry, TarReadOptions } from './tar-entry.js';
 import { TarParser } from './tar-parser.js';
 
-export type { TarBody, TarEntry, TarKind, TarReadOptions } from './tar-entry.js';
+export type { TarBody, TarEntry, TarReadOptions } from './tar-entry.js';
 
 /**
  * Reads an uncompressed tar (ustar, pax, GNU) to the very end of the stream, so that checks below it run too. `onEntry` says

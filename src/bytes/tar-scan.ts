@@ -15,7 +15,7 @@ export async function scanTar(access: RandomAccess, options: TarReadOptions): Pr
     entries.push(entry);
     return undefined;
   });
-  for (let position = 0; position < access.size; ) {
+  for (let position = 0; position < access.size;) {
     const window = await access.read(position, Math.min(windowBytes, access.size - position));
     parser.push(window);
     position += window.byteLength;

@@ -58,6 +58,8 @@ export async function* exactly(stream: ByteStream, size: number): ByteStream {
     yield chunk;
   }
   if (found !== size) {
-    throw createError('bytes/size-mismatch', { message: `Cannot use the bytes of a stream: expected ${size}, found ${found > size ? 'more' : found}` });
+    throw createError('bytes/size-mismatch', {
+      message: `Cannot use the bytes of a stream: expected ${size}, found ${found > size ? 'more' : found}`,
+    });
   }
 }

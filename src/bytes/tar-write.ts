@@ -53,10 +53,15 @@ function toHeader(member: TarMember): Header {
   const size = contentSize(member);
   const mtime = Math.floor(member.mtime);
   if (name === '' || name.length > longestName || name.includes('\0') || !Number.isSafeInteger(mtime)) {
-    throw createError('core/bug', { message: `Cannot write the tar member ${JSON.stringify(name.slice(0, 160))}: its name or its time (${mtime}) cannot be` });
+    throw createError('core/bug', {
+      message: `Cannot write the tar member ${JSON.stringify(name.slice(0, 160))}: its name or its time (${mtime}) cannot be`,
+    });
   }
   const split = splitName(name);
-  const records = (split === undefined ? toPaxRecord('path', name) : '') + (fitsOctal(size) ? '' : toPaxRecord('size', String(size))) + (fitsOctal(mtime) ? '' : toPaxRecord('mtime', String(mtime)));
+  const records =
+    (split === undefined ? toPaxRecord('path', name) : '') +
+    (fitsOctal(size) ? '' : toPaxRecord('size', String(size))) +
+    (fitsOctal(mtime) ? '' : toPaxRecord('mtime', String(mtime)));
   return { type: directory ? '5' : '0', name: split ?? fallbackName(name), mode: member.mode, size, mtime, records };
 }
 
@@ -66,7 +71,14 @@ function headerSize({ records }: Header): number {
 
 function paxHeader(header: Header): Buffer {
   const records = Buffer.from(header.records);
-  const ustar = ustarBlock({ type: 'x', name: fallbackName(`PaxHeaders.0/${header.name.name}`), mode: 0o644, size: records.length, mtime: 0, records: '' });
+  const ustar = ustarBlock({
+    type: 'x',
+    name: fallbackName(`PaxHeaders.0/${header.name.name}`),
+    mode: 0o644,
+    size: records.length,
+    mtime: 0,
+    records: '',
+  });
   return Buffer.concat([ustar, records], blockBytes + paddedSize(records.length));
 }
 

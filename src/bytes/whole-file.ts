@@ -16,7 +16,7 @@ export function readWholeFile(file: FileContent, buffer: Buffer, offset: number)
     const handle = openSync(file.path, 'r');
     try {
       const before = judgeSize(file, fstatSync(handle));
-      for (let filled = 0; filled < file.size; ) {
+      for (let filled = 0; filled < file.size;) {
         const count = readSync(handle, buffer, offset + filled, file.size - filled, null);
         if (count === 0) throw fileChanged(file, `it ended after ${filled} bytes, expected ${file.size}`);
         filled += count;

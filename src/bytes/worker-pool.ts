@@ -28,7 +28,7 @@ export function hasWorkers(): boolean {
 /** Runs a job in a worker, started when first needed and kept. An idle one does not keep the process alive. */
 export async function runInWorker(job: BlobJob, watch: JobWatch): Promise<BuiltBlob> {
   const compresses = job.content.kind === 'tar' && job.content.compression !== 'none';
-  while ((idle.length === 0 && alive >= poolSize) || (compresses && compressing >= compressorsAtOnce)) await new Promise<void>((resolve) => waiting.push(resolve));
+  while (isFull(compresses)) await new Promise<void>((resolve) => waiting.push(resolve));
   const worker = idle.pop() ?? startWorker();
   if (compresses) compressing++;
   const shared = new SharedWatch();
@@ -50,6 +50,10 @@ export async function runInWorker(job: BlobJob, watch: JobWatch): Promise<BuiltB
     if (compresses) compressing--;
     wakeAll();
   }
+}
+
+function isFull(compresses: boolean): boolean {
+  return (idle.length === 0 && alive >= poolSize) || (compresses && compressing >= compressorsAtOnce);
 }
 
 function startWorker(): Worker {
@@ -80,6 +84,6 @@ function ask(worker: Worker, job: BlobJob, { shared }: SharedWatch): Promise<Ing
       resolve(answer);
     });
     worker.once('error', reject).once('exit', onExit);
-    worker.postMessage({ ...job, shared });
+    worker.postMessage({ ...job, shared }, []);
   });
 }

@@ -36,7 +36,9 @@ export class Xxhash64 {
   }
 
   #merged(): bigint {
-    const lanes = [0, 2, 4, 6].map((index) => (BigInt(this.#lanes[index] as number) << 32n) | BigInt((this.#lanes[index + 1] as number) >>> 0)).map(wrap);
+    const lanes = [0, 2, 4, 6]
+      .map((index) => (BigInt(this.#lanes[index] as number) << 32n) | BigInt((this.#lanes[index + 1] as number) >>> 0))
+      .map(wrap);
     const rotations = [1n, 7n, 12n, 18n];
     let hash = wrap(lanes.reduce((sum, lane, index) => sum + rotate(lane, rotations[index] as bigint), 0n));
     for (const lane of lanes) hash = wrap((hash ^ round(lane)) * prime1 + prime4);

@@ -113,7 +113,8 @@ export class ZstdFrameWalker {
 
   #useSkippable(size: number): void {
     this.#skippedBytes += size;
-    if (this.#skippedBytes > this.#limits.zstdSkippedBytes) throw overLimit(this.#where, 'the size of its skippable zstd frames', this.#limits.zstdSkippedBytes);
+    if (this.#skippedBytes > this.#limits.zstdSkippedBytes)
+      throw overLimit(this.#where, 'the size of its skippable zstd frames', this.#limits.zstdSkippedBytes);
     this.#skip = size;
     if (size === 0) this.ended = true;
   }
@@ -167,7 +168,7 @@ function layout(descriptor: number): { windowBytes: number; dictionaryBytes: num
 
 function parseFrameHeader(bytes: Buffer, bad: (reason: string) => Error): FrameHeader {
   const descriptor = bytes[0] as number;
-  const { windowBytes, dictionaryBytes, contentBytes } = layout(descriptor);
+  const { windowBytes, dictionaryBytes } = layout(descriptor);
   if ((descriptor & 8) !== 0) throw bad('a frame header sets the reserved bit');
   const dictionary = bytes.subarray(1 + windowBytes, 1 + windowBytes + dictionaryBytes);
   if (dictionary.some((byte) => byte !== 0)) throw bad('a frame needs a dictionary');

@@ -16,7 +16,8 @@ interface ZstdOfNode {
 const node = zlib as unknown as Partial<ZstdOfNode>;
 
 /** Undefined where Node has no zstd. */
-export const nativeDecoder: FrameDecoder | undefined = node.createZstdDecompress === undefined ? undefined : (pieces, walker, options) => decodeNatively(node as ZstdOfNode, pieces, walker, options);
+export const nativeDecoder: FrameDecoder | undefined =
+  node.createZstdDecompress === undefined ? undefined : (pieces, walker, options) => decodeNatively(node as ZstdOfNode, pieces, walker, options);
 
 async function* decodeNatively(native: ZstdOfNode, pieces: AsyncGenerator<Uint8Array>, walker: ZstdFrameWalker, options: UnzstdOptions): ByteStream {
   const first = await pieces.next();
@@ -29,10 +30,10 @@ async function* decodeNatively(native: ZstdOfNode, pieces: AsyncGenerator<Uint8A
       yield native.zstdDecompressSync(piece, { maxOutputLength: Math.max(size, 1), params });
       return;
     }
-    for await (const chunk of throughCodec(rejoin(piece, pieces), native.createZstdDecompress({ chunkSize: chunkBytes, params }), () => badCompression('zstd', options.where, 'a frame ends before its last block'))) {
-      options.meter.output(chunk.byteLength);
-      yield chunk;
-    }
+    const codec = native.createZstdDecompress({ chunkSize: chunkBytes, params });
+    yield* options.meter.watch(
+      throughCodec(rejoin(piece, pieces), codec, () => badCompression('zstd', options.where, 'a frame ends before its last block')),
+    );
   } catch (error) {
     throw isZlibError(error) ? badCompression('zstd', options.where, error.message, error) : error;
   }

@@ -29,10 +29,13 @@ export async function* decodePortably(pieces: AsyncGenerator<Uint8Array>, walker
     for (let at = 0; at < piece.byteLength; at += biteBytes) yield* push(Buffer.from(piece.subarray(at, at + biteBytes)), false);
   }
   yield* push(new Uint8Array(0), true);
-  if (walker.checksum !== undefined && Number(hash.digest() & 0xffffffffn) !== walker.checksum) throw badCompression('zstd', where, 'the checksum of a frame does not match its content');
+  if (walker.checksum !== undefined && Number(hash.digest() & 0xffffffffn) !== walker.checksum)
+    throw badCompression('zstd', where, 'the checksum of a frame does not match its content');
 }
 
 /** Its own errors have a number as code; damaged tables also make it run out of its arrays. */
 function isOfFzstd(error: unknown): error is Error {
-  return error instanceof RangeError || error instanceof TypeError || (error instanceof Error && typeof (error as { code?: unknown }).code === 'number');
+  return (
+    error instanceof RangeError || error instanceof TypeError || (error instanceof Error && typeof (error as { code?: unknown }).code === 'number')
+  );
 }

@@ -27,7 +27,7 @@ export async function* zstd(stream: ByteStream): ByteStream {
   let filled = 0;
   let empty = true;
   for await (const chunk of stream) {
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let at = 0; at < chunk.byteLength;) {
       const count = Math.min(frameContentBytes - filled, chunk.byteLength - at);
       content.set(chunk.subarray(at, at + count), filled);
       at += count;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Buildfile, classifyAll, findBuildfile, readBuildfile, toFolderIgnore } from '../buildfile/index.js';
-import { type FolderTree, readFolder, toIoError } from '../bytes/index.js';
+import { type FolderTree, portabilityOf, readFolder, toIoError } from '../bytes/index.js';
 import { type Description, emptyDescription, type FilesSource, type Finding, type ModelPackage, type Part } from '../core/index.js';
 import { checkExternalData, summarizeWeights, toParamSize, type WeightFile, type WeightsReport } from '../weights/index.js';
 import type { OpsContext } from './context.js';
@@ -70,7 +70,15 @@ async function readParts(source: FolderSource, description: Description, context
   const sizes = new Map(parts.map((part) => [part.path, part.size]));
   const missing = weightFiles.flatMap((file) => checkExternalData(file, (path) => sizes.get(path)));
   const shards = await checkShardIndexes(parts, weightFiles, context);
-  return { parts, weightFiles, findings: [...source.tree.problems, ...findings, ...weightFindings, ...missing, ...shards] };
+  return { parts, weightFiles, findings: [...source.tree.problems, ...findings, ...weightFindings, ...missing, ...shards, ...listUnportable(parts)] };
+}
+
+/** Names that are fine here and cannot be written on every system. */
+function listUnportable(parts: readonly Part[]): Finding[] {
+  return parts.flatMap(({ path }) => {
+    const reason = portabilityOf(path);
+    return reason === undefined ? [] : [{ level: 'warning', code: 'bytes/unportable-path', message: `${reason}: the package cannot be unpacked there`, where: path, hint: 'Rename it if the package shall travel to Windows' }];
+  });
 }
 
 function listExternalPaths(file: WeightFile): string[] {

@@ -1,5 +1,5 @@
 import { openPart, verified } from '../bytes/index.js';
-import type { ByteStream, Descriptor, Part } from '../core/index.js';
+import type { ByteStream, Part } from '../core/index.js';
 
 /**
  * The bytes of a part such that its end proves them: a blob is verified by its store; of a slice the whole layer is read and hashed and
@@ -20,9 +20,4 @@ async function* cut(stream: ByteStream, offset: number, size: number): ByteStrea
     if (from < to) yield chunk.subarray(from, to);
     position += chunk.byteLength;
   }
-}
-
-/** What a part lies in: parts of one layer share it. */
-export function layerOf(part: Part): Descriptor | undefined {
-  return part.content.kind === 'blob' || part.content.kind === 'slice' ? part.content.descriptor : undefined;
 }

@@ -17,4 +17,4 @@ export { listUnpackSources } from './unpack-sources.js';
 export { rules } from './rules.js';
 export { type Rule } from './rules/rule.js';
 export { parseVintage, type Vintage, vintages } from './spec.js';
-export { type ModelpackWriteOptions, writeHybridImage, writeModelpack } from './write.js';
+export { writeHybridImage, writeModelpack } from './write.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { packageOf, part } from '../../../test/support/parts.js';
 import { collect } from '../../bytes/index.js';
 import { type BlobSource, defaultLimits, type Descriptor, type OciSource, silentProgress } from '../../core/index.js';
-import { createMemoryStore } from '../../store/memory.js';
+import { createMemoryStore } from '../../store/index.js';
 import { canRestamp, judgeRestamp, listLayers, restamp } from './restamp.js';
 import type { Vintage } from './spec.js';
 import { writeModelpack } from './write.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { packageOf, part } from '../../../test/support/parts.js';
 import { collect } from '../../bytes/index.js';
 import { type ContentStore, defaultLimits, type Descriptor, type OciSource, silentProgress } from '../../core/index.js';
-import { createMemoryStore } from '../../store/memory.js';
+import { createMemoryStore } from '../../store/index.js';
 import { read } from './read.js';
 import { type Vintage, vintages } from './spec.js';
 import { validate } from './validate.js';
