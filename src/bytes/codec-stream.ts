@@ -38,7 +38,15 @@ async function feed(stream: ByteStream, codec: Codec, fed: { bytes: number }): P
   }
 }
 
-/** Of the codec itself, not of the stream that feeds it. */
-export function isZlibError(error: unknown): error is Error {
-  return error instanceof Error && !isToolkitError(error) && /^(Z_|ZSTD_|ERR_BUFFER_TOO_LARGE)/.test(String((error as { code?: unknown }).code));
+/** Turns what the codec itself says into an error of ours; what fails below it passes unchanged. */
+export async function* withoutZlibErrors(stream: ByteStream, toError: (reason: string, cause: unknown) => Error): ByteStream {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw isZlibError(error) ? toError(error.message, error) : error;
+  }
+}
+
+function isZlibError(error: unknown): error is Error {
+  return error instanceof Error && !isToolkitError(error) && /^(Z|ZSTD)_/.test(String((error as { code?: unknown }).code));
 }

@@ -8,8 +8,8 @@ import { compress, decompress, sniffCompression } from './compression.js';
 import { collect, fromBytes } from './streams.js';
 import { unzstd } from './unzstd.js';
 import { Xxhash64 } from './xxhash64.js';
-import type { FrameDecoder } from './zstd-decoder.js';
-import { nativeDecoder } from './zstd-native.js';
+import type { ZstdDecoder } from './zstd-decoder.js';
+import { decodeNatively } from './zstd-native.js';
 import { decodePortably } from './zstd-portable.js';
 
 async function* inPieces(bytes: Uint8Array, size: number): ByteStream {
@@ -26,9 +26,9 @@ async function* inPieces(bytes: Uint8Array, size: number): ByteStream {
 const toBuffer = async (stream: ByteStream) => Buffer.from(await collect(stream, 1e9, 'test'));
 
 /** Both decoders where Node has its own; they have to agree in everything. */
-const zstdDecoders: readonly FrameDecoder[] = [decodePortably, ...(nativeDecoder === undefined ? [] : [nativeDecoder])];
+const zstdDecoders: readonly ZstdDecoder[] = [decodePortably, ...(decodeNatively === undefined ? [] : [decodeNatively])];
 
-function unzstdWith(decoder: FrameDecoder, bytes: Uint8Array, pieceBytes = 1 << 20, limits: Limits = defaultLimits): Promise<Buffer> {
+function unzstdWith(decoder: ZstdDecoder, bytes: Uint8Array, pieceBytes = 1 << 20, limits: Limits = defaultLimits): Promise<Buffer> {
   return toBuffer(unzstd(inPieces(bytes, pieceBytes), { limits, where: 'test.zst', meter: new ByteMeter(limits, 'test.zst') }, decoder));
 }
 

@@ -1,7 +1,7 @@
 import { createGunzip, createGzip } from 'node:zlib';
 import { type ByteStream, createError } from '../core/index.js';
 import { badCompression } from './bad-compression.js';
-import { isZlibError, throughCodec } from './codec-stream.js';
+import { throughCodec, withoutZlibErrors } from './codec-stream.js';
 import { chunkBytes } from './streams.js';
 
 /** What everybody uses; another level would change every digest. */
@@ -26,10 +26,10 @@ function unreachable(): Error {
 }
 
 /** All members after each other. Anything else behind a member, zeros too, is refused. */
-export async function* gunzip(stream: ByteStream, where: string): ByteStream {
-  try {
-    yield* throughCodec(stream, createGunzip({ chunkSize: chunkBytes }), () => badCompression('gzip', where, 'there are other bytes after its end'));
-  } catch (error) {
-    throw isZlibError(error) ? badCompression('gzip', where, error.message, error) : error;
-  }
+export function gunzip(stream: ByteStream, where: string): ByteStream {
+  const bad = (reason: string, cause?: unknown) => badCompression('gzip', where, reason, cause);
+  return withoutZlibErrors(
+    throughCodec(stream, createGunzip({ chunkSize: chunkBytes }), () => bad('there are other bytes after its end')),
+    bad,
+  );
 }

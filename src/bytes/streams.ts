@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { type ByteCounters, type ByteRange, type ByteStream, createError, type Digest, isDigest, type RandomAccess, splitDigest } from '../core/index.js';
 import { toIoError } from './os-error.js';
+import { allocateShared, createStreamHash } from './stream-hash.js';
 
 /** Large enough that the cost of a call vanishes, small enough that two per open file stay cheap. (measured: 64 KiB halves the speed) */
 export const chunkBytes = 1024 * 1024;
@@ -17,7 +18,7 @@ export async function* fromFile(path: string, range?: ByteRange, counters?: Byte
   try {
     const length = (range?.end ?? (await handle.stat()).size) - (range?.start ?? 0);
     const bufferBytes = Math.max(1, Math.min(chunkBytes, length));
-    const buffers = [Buffer.allocUnsafeSlow(bufferBytes), Buffer.allocUnsafeSlow(bufferBytes)] as const;
+    const buffers = [allocateShared(bufferBytes), allocateShared(bufferBytes)] as const;
     let position = range?.start ?? 0;
     const end = range?.end ?? Number.MAX_SAFE_INTEGER;
     const readInto = (buffer: Buffer) => readSome(handle, buffer, position, end, path);
@@ -63,23 +64,27 @@ export async function* verified(
   mend = 'fetch or build the package again',
 ): ByteStream {
   const { algorithm, hex } = splitDigest(expected.digest);
-  const hash = createHash(algorithm);
+  const hash = createStreamHash(algorithm, expected.size);
   let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > expected.size) throw sizeMismatch(what, expected.size, `at least ${size}`);
-    hash.update(chunk);
-    if (counters !== undefined) counters.hashed += chunk.byteLength;
-    yield chunk;
-  }
-  if (size !== expected.size) throw sizeMismatch(what, expected.size, String(size));
-  const found = hash.digest('hex');
-  if (found !== hex) {
+  try {
+    for await (const chunk of stream) {
+      size += chunk.byteLength;
+      if (size > expected.size) throw sizeMismatch(what, expected.size, `at least ${size}`);
+      const hashed = hash.update(chunk);
+      if (counters !== undefined) counters.hashed += chunk.byteLength;
+      yield chunk;
+      await hashed;
+    }
+    if (size !== expected.size) throw sizeMismatch(what, expected.size, String(size));
+    const found = await hash.digest();
+    if (found === hex) return;
     throw createError('bytes/digest-mismatch', {
       message: `Cannot use ${what}: expected ${expected.digest}, found ${algorithm}:${found}`,
       hint: `The bytes are damaged: ${mend}`,
       where: expected.digest,
     });
+  } finally {
+    hash.drop();
   }
 }
 

@@ -9,7 +9,7 @@ export interface UnzstdOptions {
 }
 
 /**
- * Decodes exactly one frame and tells the meter of what comes out. The walker has judged the bytes before they are handed on: it
- * knows the header after the first few, the checksum after the last.
+ * Decodes frames after each other and tells the meter of what comes out. The walker has judged each piece before it is handed on; no
+ * piece holds bytes of two frames, and the walker says `ended` while the last piece of a frame is worked on.
  */
-export type FrameDecoder = (pieces: AsyncGenerator<Uint8Array>, walker: ZstdFrameWalker, options: UnzstdOptions) => ByteStream;
+export type ZstdDecoder = (pieces: ByteStream, walker: ZstdFrameWalker, options: UnzstdOptions) => ByteStream;

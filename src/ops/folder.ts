@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { type Buildfile, classifyAll, findBuildfile, readBuildfile, toFolderIgnore } from '../buildfile/index.js';
 import { type FolderTree, portabilityOf, readFolder, toIoError } from '../bytes/index.js';
 import { type Description, emptyDescription, type FilesSource, type Finding, type ModelPackage, type Part } from '../core/index.js';
@@ -92,7 +92,7 @@ function toParts({ tree }: FolderSource, files: ReturnType<typeof classifyAll>['
     const entry = entries.get(path);
     if (entry === undefined) return [];
     const { size, mode, mtime } = entry;
-    return [{ role, path, size, mode: mode & 0o777, mtime, ...(guessed ? { guessed } : {}), content: { kind: 'file', path: join(tree.root, path), size, identity: entry.identity } } satisfies Part];
+    return [{ role, path, size, mode: mode & 0o777, mtime, ...(guessed ? { guessed } : {}), content: { kind: 'file', path: tree.root + sep + path, size, identity: entry.identity } } satisfies Part];
   });
 }
 

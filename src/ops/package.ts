@@ -15,7 +15,10 @@ export interface OpenedPackage {
 
 /** Location → package: a format's own reading, what `pack` would make of a bare folder, or a foreign artifact named for what it is. */
 export async function openPackage(location: string, context: OpsContext): Promise<OpenedPackage> {
-  const source = await openSource(location, context);
+  return readSource(await openSource(location, context), context);
+}
+
+export async function readSource(source: OpenedSource, context: OpsContext): Promise<OpenedPackage> {
   const detected = await detectFormat(source);
   if (detected !== undefined) return { source, pkg: await detected.reader.read(source, { limits: context.limits }), known: true };
   if (source.kind === 'files') return { source, pkg: (await describeFolder(source, context)).pkg, known: true };

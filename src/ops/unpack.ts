@@ -2,11 +2,13 @@ import { dirname } from 'node:path';
 import { decompress, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
 import { createError, type Finding, type Part } from '../core/index.js';
 import { compileGlobs } from '../buildfile/index.js';
-import { listUnpackSources } from '../formats/index.js';
+import { detectFormat, listUnpackSources } from '../formats/index.js';
 import type { OpsContext } from './context.js';
-import { openPackage, type OpenedPackage } from './package.js';
+import { describeForeign } from './foreign.js';
+import { readSource } from './package.js';
 import { toAbsolute } from './paths.js';
 import type { UnpackResult } from './results.js';
+import { type OpenedSource, openSource } from './source.js';
 
 export interface UnpackOptions {
   readonly location: string;
@@ -23,9 +25,9 @@ export interface UnpackOptions {
 /** The package's files on disk, exactly these, every byte proven before it stands under its name. */
 export async function unpack(options: UnpackOptions, context: OpsContext): Promise<UnpackResult> {
   const target = toAbsolute(options.output, context);
-  const opened = await openPackage(options.location, context);
-  const { sources, policy } = await listSources(opened, options, context);
-  const select = createSelection(opened.pkg.parts, options);
+  const source = await openSource(options.location, context);
+  const { sources, policy } = await listSources(source, options, context);
+  const select = await createSelection(source, options, context);
   removeLeftovers(dirname(target));
   const { limits, counters, progress, concurrency, signal } = context;
   const result = await unpackPackage(sources, target, {
@@ -40,13 +42,14 @@ export async function unpack(options: UnpackOptions, context: OpsContext): Promi
     overwrite: options.overwrite === true,
   });
   const findings: readonly Finding[] = result.findings;
-  return { path: target, files: result.files, bytes: result.bytes, digest: opened.source.kind === 'oci' ? opened.source.root.digest : null, findings };
+  return { path: target, files: result.files, bytes: result.bytes, digest: source.kind === 'oci' ? source.root.digest : null, findings };
 }
 
 /** Undefined selects everything. A glob that matches no file is an error: a typing mistake must not look like an empty package. */
-function createSelection(parts: readonly Part[], options: UnpackOptions): ((path: string) => boolean) | undefined {
+async function createSelection(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<((path: string) => boolean) | undefined> {
   const { include = [], exclude = [] } = options;
   if (include.length + exclude.length === 0) return undefined;
+  const { parts } = (await readSource(source, context)).pkg;
   for (const glob of include) {
     const matches = compileGlobs([glob]);
     if (!parts.some((part) => matches(part.path))) {
@@ -57,9 +60,11 @@ function createSelection(parts: readonly Part[], options: UnpackOptions): ((path
   return (path) => (include.length === 0 || included(path)) && !excluded(path);
 }
 
-async function listSources({ source, pkg, known }: OpenedPackage, options: UnpackOptions, context: OpsContext): Promise<{ sources: readonly UnpackSource[]; policy: 'package' | 'image' }> {
+/** Of a package that a format knows nothing but the manifest is read here: unpacking reads the layers itself. */
+async function listSources(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<{ sources: readonly UnpackSource[]; policy: 'package' | 'image' }> {
   if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is a bare folder`, hint: 'Its files are on the disk already' });
-  if (known) return listUnpackSources(source, { limits: context.limits });
+  if ((await detectFormat(source)) !== undefined) return listUnpackSources(source, { limits: context.limits });
+  const pkg = await describeForeign(source, context);
   if (pkg.format === 'image') return { policy: 'image', sources: pkg.parts.map((part) => toLayerSource(part, context)) };
   if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-'))) return { policy: 'package', sources: pkg.parts.map(toFileSource) };
   throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is an ${pkg.format} whose layers name no files`, hint: 'See `modelport inspect`; of an index, name one entry as oci:DIR@DIGEST' });

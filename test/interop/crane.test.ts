@@ -1,11 +1,10 @@
 /** crane works on registries; without one it takes docker archives only, and none of its verbs reads a layout. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readFiles, readModes } from './support/folders.js';
 import { models } from './support/models.js';
 import { imageForms, Shelf } from './support/shelf.js';
 import { must } from './support/tools.js';
-import { mkdirSync } from 'node:fs';
 
 let shelf: Shelf;
 beforeAll(() => {

@@ -93,33 +93,30 @@ describe("we read GNU tar's", () => {
     expect(readModes(unpacked)).toEqual(readModes(shelf.model('digits')));
   });
 
-  it.each(['gnu', 'pax'])('%s layers with holes: read right or refused, never wrong', (format) => {
+  it.each(['gnu', 'pax'])('%s layers with holes, of which readers make different files: refused', (format) => {
     const folder = makeEmpty();
     must('python3', ['-c', 'import sys; f = open(sys.argv[1], "wb"); f.seek(1 << 20); f.write(b"end")', join(folder, 'sparse.bin')]);
     const archive = shelf.path('layer.tar');
     must('tar', [`--format=${format}`, '--sparse', '-C', folder, '-cf', archive, 'sparse.bin']);
-    const bytes = readFileSync(archive);
-    expect(bytes.length).toBeLessThan(1 << 20);
-    const layout = Layout.create(shelf.path());
-    putModelPack(layout, 'v1', [{ type: 'weight.v1.tar', filepath: 'sparse.bin', bytes }]);
-    const target = shelf.path('target');
-    const { code, stderr } = shelf.modelport.run(['unpack', `oci:${layout.folder}:v1`, '-o', target]);
-    if (code === 0) expect(readFiles(target)).toEqual(readFiles(folder));
-    else expect([code, stderr]).toEqual([1, expect.stringContaining('sparse')]);
+    expect(statSync(archive).size).toBeLessThan(1 << 20);
+    expectRefused(readFileSync(archive), 'sparse');
   });
 
-  it('two archives that were joined: the second is not lost in silence', () => {
-    const [first, second] = [shelf.path('first.tar'), shelf.path('second.tar')];
-    must('tar', ['-C', shelf.model('digits'), '-cf', first, 'README.md']);
-    must('tar', ['-C', shelf.model('digits'), '-cf', second, 'digits.onnx']);
-    const bytes = Buffer.concat([readFileSync(first), readFileSync(second)]);
-    const layout = Layout.create(shelf.path());
-    putModelPack(layout, 'v1', [{ type: 'doc.v1.tar', filepath: 'README.md', bytes }]);
-    const target = shelf.path('target');
-    const { code, stderr } = shelf.modelport.run(['unpack', `oci:${layout.folder}:v1`, '-o', target]);
-    if (code === 0) expect(stderr).toMatch(/after the end|trailing|behind/i);
-    else expect(code).toBe(1);
+  it('two archives that were joined, of which the second would be lost: refused', () => {
+    const archives = ['README.md', 'digits.onnx'].map((name) => {
+      const archive = shelf.path('part.tar');
+      must('tar', ['-C', shelf.model('digits'), '-cf', archive, name]);
+      return readFileSync(archive);
+    });
+    expectRefused(Buffer.concat(archives), 'after its end');
   });
+
+  function expectRefused(bytes: Uint8Array, reason: string): void {
+    const layout = Layout.create(shelf.path());
+    putModelPack(layout, 'v1', [{ type: 'weight.v1.tar', filepath: 'all', bytes }]);
+    const { code, stderr } = shelf.modelport.run(['unpack', `oci:${layout.folder}:v1`, '-o', shelf.path('target')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
+  }
 
   it('compressed streams of several members and frames', () => {
     const archive = shelf.path('layer.tar');

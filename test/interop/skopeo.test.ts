@@ -46,6 +46,16 @@ describe('skopeo reads ours', () => {
 });
 
 describe("we read skopeo's", () => {
+  it('layout, named by its path alone, with several packages in it', () => {
+    const copy = shelf.path();
+    for (const form of forms)
+      must('skopeo', ['copy', '--quiet', '--preserve-digests', shelf.package('digits', form, 'store').location, `oci:${copy}:${form}`]);
+    const { packages } = shelf.modelport.json(['list', copy]) as { packages: { name: string }[] };
+    expect(packages.map(({ name }) => name).sort()).toEqual(forms.toSorted());
+    shelf.modelport.must(['verify', copy]);
+    expect(shelf.modelport.inspect(`${copy}:cnai`).vintage).toBe('cnai');
+  });
+
   it.each(forms)('OCI archive of %s', (form) => {
     const archive = `oci-archive:${shelf.path('skopeo.tar')}`;
     const original = shelf.package('varied', form, 'store').location;

@@ -36,8 +36,9 @@ export function planLayers(parts: readonly Part[], vintage: Vintage, wanted: Lay
   const resolve = encodingResolver(vintage, wanted, findings);
   return kinds.flatMap((kind) => {
     const ofKind = parts.filter((part) => toKind(part.role) === kind).toSorted((a, b) => (a.path < b.path ? -1 : 1));
-    const grouped = ofKind.length >= groupFrom ? ofKind.filter((part) => isGrouped(part, wanted)) : [];
-    const alone = grouped.length > 1 ? ofKind.filter((part) => !grouped.includes(part)) : ofKind;
+    const groups = ofKind.length >= groupFrom;
+    const grouped = ofKind.filter((part) => groups && isGrouped(part, wanted));
+    const alone = grouped.length > 1 ? ofKind.filter((part) => !isGrouped(part, wanted)) : ofKind;
     const layers = alone.map((part): PlannedLayer => ({ kind, encoding: resolve(part.role, false), filepath: part.path, parts: [part], group: false }));
     if (grouped.length > 1) layers.unshift(groupOf(kind, grouped, resolve, findings));
     return layers;

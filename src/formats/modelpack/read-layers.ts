@@ -94,12 +94,27 @@ function readRaw(layer: LayerView, descriptor: Descriptor, blobs: BlobSource, fi
       hint: `Add ${annotationKeys.cncf.filepath} with the path of the file`,
     });
   }
+  sayRights(metadata.mode, pathOf(layer), layer.where, findings);
   return {
     ...wholeLayer(layer, descriptor, blobs),
     digest: descriptor.digest,
     ...(metadata.mode === undefined ? {} : { mode: metadata.mode & 0o777 }),
     ...(metadata.mtime === undefined ? {} : { mtime: metadata.mtime }),
   };
+}
+
+const setIdBits = 0o6000;
+
+/** Unpacking refuses such a file. */
+function sayRights(mode: number | undefined, path: string, where: string, findings: Finding[]): void {
+  if (((mode ?? 0) & setIdBits) === 0) return;
+  findings.push({
+    level: 'error',
+    code: 'modelpack/set-id',
+    message: `${JSON.stringify(path)} would run with the rights of another user (set-id bit)`,
+    where,
+    hint: 'The package is broken or hostile and will not be unpacked',
+  });
 }
 
 function metadataOf(layer: LayerView, findings: Finding[]): FileMetadata {
@@ -158,6 +173,7 @@ function readMembers(layer: LayerView, entries: readonly TarEntry[], bytes: Laye
       return [];
     }
     const path = normalizeEntryName(place(entry.name));
+    sayRights(file.mode, path, layer.where, findings);
     return [{ ...roleOf(layer, path), path, mediaType: layer.mediaType, ...toMember(bytes, file) }];
   });
 }

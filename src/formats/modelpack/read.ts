@@ -1,4 +1,4 @@
-import { findTwins, mapConcurrent, type StackedLayers, stackLayers } from '../../bytes/index.js';
+import { findTwins, judgePath, mapConcurrent, portabilityOf, type StackedLayers, stackLayers } from '../../bytes/index.js';
 import {
   createError,
   type Descriptor,
@@ -125,7 +125,8 @@ function readEach(
 ): { parts: Part[]; findings: Finding[] } {
   const each = layers.map((layer) => readLayer(layer, contents[layer.index], source.blobs, limits));
   const parts = each.flatMap((layer) => layer.parts);
-  return { parts, findings: [...each.flatMap((layer) => layer.findings), ...listTwins(parts)] };
+  const odd = listOddNames(parts, (path) => (judgePath(path, limits) === undefined ? portabilityOf(path) : undefined));
+  return { parts, findings: [...each.flatMap((layer) => layer.findings), ...listTwins(parts), ...odd] };
 }
 
 function listTwins(parts: readonly Part[]): Finding[] {
@@ -140,6 +141,14 @@ function listTwins(parts: readonly Part[]): Finding[] {
         : `${JSON.stringify(first)} and ${JSON.stringify(second)} are one path where case or Unicode form is ignored`,
       where: second,
     };
+  });
+}
+
+/** Names that are files here and not everywhere. */
+function listOddNames(parts: readonly Part[], judge: (path: string) => string | undefined): Finding[] {
+  return parts.flatMap(({ path }) => {
+    const reason = judge(path);
+    return reason === undefined ? [] : [{ level: 'warning' as const, code: 'modelpack/odd-name', message: `Not every system can unpack ${JSON.stringify(path)}: ${reason}`, where: path, hint: 'Rename it' }];
   });
 }
 
@@ -166,9 +175,10 @@ function readStack(
       };
       return { ...roleOf(layer, entry.path), path: entry.path, mediaType: layer.mediaType, ...toMember(bytes, entry) };
     });
+  const odd = listOddNames(files, (path) => judgePath(path, limits) ?? portabilityOf(path));
   return {
     parts: [...files, ...unlisted.flatMap((each) => each.parts)],
-    findings: [...unlisted.flatMap((each) => each.findings), ...stacked.findings],
+    findings: [...unlisted.flatMap((each) => each.findings), ...stacked.findings, ...listTwins(files), ...odd],
   };
 }
 

@@ -26,7 +26,7 @@ interface Index {
 }
 
 const nameKey = 'org.opencontainers.image.ref.name';
-export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 export class Layout {
@@ -71,12 +71,17 @@ export class Layout {
     return this.putBlob(mediaType, json(value));
   }
 
-  /** Writes a manifest, and a name for it that nothing else had. */
+  /** Writes a manifest, and names it. */
   putManifest(tag: string, manifest: Omit<Manifest, 'schemaVersion' | 'mediaType'>): Descriptor {
-    const { mediaType, digest, size } = this.putJson(manifestType, { schemaVersion: 2, mediaType: manifestType, ...manifest });
+    const written = this.putJson(manifestType, { schemaVersion: 2, mediaType: manifestType, ...manifest });
+    this.name(tag, written);
+    return written;
+  }
+
+  /** The name must not be in use. */
+  name(tag: string, { mediaType, digest, size }: Descriptor): void {
     const entry: Descriptor = { mediaType, digest, size, annotations: { [nameKey]: tag } };
     writeFileSync(join(this.folder, 'index.json'), json({ schemaVersion: 2, manifests: [...this.index().manifests, entry] }));
-    return entry;
   }
 
   /** Flips the lowest bit of one byte in the middle. */

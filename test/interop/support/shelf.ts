@@ -61,7 +61,9 @@ export class Shelf {
 
   #spot(model: Model, variant: string, place: Place): Spot {
     const tag = place === 'store' ? `demo/${model}:${variant}` : variant;
-    const path = { store: this.modelport.home, layout: join(this.folder, `${model}-layout`), archive: join(this.folder, `${model}-${variant}.tar`) }[place];
+    const path = { store: this.modelport.home, layout: join(this.folder, `${model}-layout`), archive: join(this.folder, `${model}-${variant}.tar`) }[
+      place
+    ];
     return { path, tag, location: `${place === 'archive' ? 'oci-archive' : 'oci'}:${path}:${tag}` };
   }
 

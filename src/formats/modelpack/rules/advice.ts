@@ -89,11 +89,11 @@ export const adviceRules: readonly Rule[] = [
     check: ({ layers }) =>
       layers.flatMap(({ view, content }) =>
         (content.entries ?? [])
-          .filter(({ kind }) => kind !== 'file' && kind !== 'directory')
+          .filter(({ kind, mode }) => (kind === 'file' ? (mode & 0o6000) !== 0 : kind !== 'directory'))
           .map(({ name, kind }) => ({
             where: `${view.where}, ${name}`,
-            message: `It is a ${kind}, which many readers drop or refuse`,
-            hint: 'Store a file instead',
+            message: `It is a ${kind === 'file' ? 'file with a set-id bit' : kind}, which many readers drop or refuse`,
+            hint: 'Store a plain file instead',
           })),
       ),
   },
