@@ -2,15 +2,23 @@
  * Adds up what the suites of .ci/run left in a folder: NAME.status (exit status) and NAME.json (vitest's report or {passed, failed}).
  * A suite that wrote no report, ran no test, skipped one or ended badly without a failed test counts as one failure.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folder = process.argv[2];
 
+/** A suite that was killed leaves no report, or half of one. */
+function readReport(name) {
+  try {
+    return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
 function readSuite(name) {
   const status = Number(readFileSync(join(folder, `${name}.status`), 'utf8'));
-  const file = join(folder, `${name}.json`);
-  const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const report = readReport(name);
   const passed = report.passed ?? report.numPassedTests ?? 0;
   const failed = (report.failed ?? report.numFailedTests ?? 0) + (report.numPendingTests ?? 0) + (report.numTodoTests ?? 0);
   const broken = failed === 0 && (status !== 0 || passed === 0 || report.success === false);

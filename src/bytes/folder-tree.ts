@@ -118,7 +118,7 @@ class Walk {
     if (!isLink && !found.isFile() && !found.isDirectory()) {
       return this.#refuse('bytes/refused-entry', path, 'it is a device, a pipe or a socket', 'Remove it');
     }
-    const target = isLink ? this.#followLink(path) : lookAt(join(this.root, path));
+    const target = isLink ? this.#followLink(path) : lookAt(`${this.root}/${path}`);
     if (target === undefined) return;
     this.#add(path, target);
     if (found.isDirectory()) this.folder(path);

@@ -2,10 +2,10 @@ import { type ByteCounters, type ByteStream, createError, type FileContent, type
 import { paddingOf } from './tar-header.js';
 import { contentSize, tarEndBytes, tarHeader } from './tar-write.js';
 import { chunkBytes } from './streams.js';
-import { fromWholeFile, readWholeFile } from './whole-file.js';
+import { fromWholeFile, WholeFile } from './whole-file.js';
 
-/** Files up to this size are read between the headers at once. */
-const smallFileBytes = chunkBytes / 4;
+/** Files up to this size are read between the headers; for larger ones reading ahead is worth two buffers of their own. */
+const smallFileBytes = 16 * chunkBytes;
 
 /** The bytes of an archive of these members: exactly `tarSize(members)` of them. */
 export async function* openTar(members: readonly TarMember[], counters?: ByteCounters): ByteStream {
@@ -17,36 +17,55 @@ export async function* openTar(members: readonly TarMember[], counters?: ByteCou
 
 /** Headers, padding and small files gathered in one buffer; what is larger or comes from elsewhere is handed out to be read. */
 function* tarPieces(members: readonly TarMember[], counters?: ByteCounters): Generator<Uint8Array | FileContent | MemberStream> {
-  const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-  let filled = 0;
+  const page: Page = { buffer: Buffer.allocUnsafeSlow(chunkBytes), filled: 0 };
   for (const member of members) {
-    const header = tarHeader(member);
     const { content } = member;
-    const size = contentSize(member);
-    const small = content.kind === 'file' && size <= smallFileBytes;
-    const room = header.length + (small ? size : 0) + paddingOf(size);
-    if (filled + room > buffer.length) {
-      yield buffer.subarray(0, filled);
-      filled = 0;
-    }
-    filled += header.copy(buffer, filled);
-    if (content.kind === 'file' && small) {
-      readWholeFile(content, buffer, filled);
-      if (counters !== undefined) counters.read += size;
-      filled += size;
+    yield* put(page, tarHeader(member));
+    if (content.kind === 'file' && content.size <= smallFileBytes) {
+      yield* putFile(page, content);
+      if (counters !== undefined) counters.read += content.size;
     } else if (content.kind !== 'directory') {
-      yield buffer.subarray(0, filled);
-      filled = 0;
+      yield* turn(page);
       yield content;
     }
-    buffer.fill(0, filled, (filled += paddingOf(size)));
+    yield* put(page, zeros.subarray(0, paddingOf(contentSize(member))));
   }
-  if (filled + tarEndBytes > buffer.length) {
-    yield buffer.subarray(0, filled);
-    filled = 0;
+  yield* put(page, zeros);
+  yield* turn(page);
+}
+
+/** The part of an archive that is being gathered. */
+interface Page {
+  readonly buffer: Buffer;
+  filled: number;
+}
+
+const zeros = Buffer.alloc(tarEndBytes);
+
+function* turn(page: Page): Generator<Uint8Array> {
+  if (page.filled > 0) yield page.buffer.subarray(0, page.filled);
+  page.filled = 0;
+}
+
+/** `bytes` are fewer than a page. */
+function* put(page: Page, bytes: Buffer): Generator<Uint8Array> {
+  if (page.filled + bytes.length > page.buffer.length) yield* turn(page);
+  page.filled += bytes.copy(page.buffer, page.filled);
+}
+
+function* putFile(page: Page, content: FileContent): Generator<Uint8Array> {
+  const file = WholeFile.open(content);
+  try {
+    for (let left = content.size; left > 0;) {
+      if (page.filled === page.buffer.length) yield* turn(page);
+      const count = Math.min(left, page.buffer.length - page.filled);
+      file.read(page.buffer, page.filled, count);
+      page.filled += count;
+      left -= count;
+    }
+  } finally {
+    file.close();
   }
-  buffer.fill(0, filled, (filled += tarEndBytes));
-  yield buffer.subarray(0, filled);
 }
 
 /** The stream itself, which has to be as long as was said: a header with its size is out already. */

@@ -5,36 +5,74 @@ import { fromFile } from './streams.js';
 
 /** All bytes of a file. Throws `bytes/file-changed` when it is not, or no longer, what it was when it was listed or opened. */
 export async function* fromWholeFile(file: FileContent, counters?: ByteCounters): ByteStream {
-  const before = judgeSize(file, statOf(file.path));
+  const before = judgeSize(
+    file,
+    attempt(file, () => statSync(file.path)),
+  );
   yield* fromFile(file.path, { start: 0, end: file.size }, counters);
-  judgeUnchanged(file, before, statOf(file.path));
+  judgeUnchanged(
+    file,
+    before,
+    attempt(file, () => statSync(file.path)),
+  );
 }
 
-/** The same for a small file, into a buffer that has room for it: a promise for each of thousands would cost more than the reading. */
-export function readWholeFile(file: FileContent, buffer: Buffer, offset: number): void {
-  try {
-    const handle = openSync(file.path, 'r');
+/** The same without promises, which for thousands of files would cost more than the reading. Close it. */
+export class WholeFile {
+  readonly #file: FileContent;
+  readonly #handle: number;
+  readonly #before: Stats;
+  #position = 0;
+
+  private constructor(file: FileContent, handle: number, before: Stats) {
+    this.#file = file;
+    this.#handle = handle;
+    this.#before = before;
+  }
+
+  static open(file: FileContent): WholeFile {
+    const handle = attempt(file, () => openSync(file.path, 'r'));
     try {
-      const before = judgeSize(file, fstatSync(handle));
-      for (let filled = 0; filled < file.size;) {
-        const count = readSync(handle, buffer, offset + filled, file.size - filled, null);
-        if (count === 0) throw fileChanged(file, `it ended after ${filled} bytes, expected ${file.size}`);
-        filled += count;
-      }
-      judgeUnchanged(file, before, fstatSync(handle));
-    } finally {
+      return new WholeFile(
+        file,
+        handle,
+        judgeSize(
+          file,
+          attempt(file, () => fstatSync(handle)),
+        ),
+      );
+    } catch (error) {
       closeSync(handle);
+      throw error;
     }
-  } catch (error) {
-    throw toIoError(error, 'read', file.path);
+  }
+
+  /** Exactly the next `length` bytes; after the last ones the file is judged. */
+  read(buffer: Buffer, offset: number, length: number): void {
+    for (let done = 0; done < length;) {
+      const count = attempt(this.#file, () => readSync(this.#handle, buffer, offset + done, length - done, null));
+      if (count === 0) throw fileChanged(this.#file, `it ended after ${this.#position} bytes, expected ${this.#file.size}`);
+      done += count;
+      this.#position += count;
+    }
+    if (this.#position === this.#file.size)
+      judgeUnchanged(
+        this.#file,
+        this.#before,
+        attempt(this.#file, () => fstatSync(this.#handle)),
+      );
+  }
+
+  close(): void {
+    closeSync(this.#handle);
   }
 }
 
-function statOf(path: string): Stats {
+function attempt<T>(file: FileContent, action: () => T): T {
   try {
-    return statSync(path);
+    return action();
   } catch (error) {
-    throw toIoError(error, 'read', path);
+    throw toIoError(error, 'read', file.path);
   }
 }
 

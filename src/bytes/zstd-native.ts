@@ -15,10 +15,10 @@ const node = zlib as unknown as Partial<ZstdOfNode>;
 /** Undefined where Node has no zstd. One decoder for all frames, so that memory stays flat; that it used every byte is checked. */
 export const decodeNatively: ZstdDecoder | undefined = node.createZstdDecompress === undefined ? undefined : decoderOf(node as ZstdOfNode);
 
-function decoderOf({ createZstdDecompress, constants }: ZstdOfNode): ZstdDecoder {
+function decoderOf(native: ZstdOfNode): ZstdDecoder {
   return (pieces, _, { limits, where, meter }) => {
     const windowLog = Math.min(31, Math.ceil(Math.log2(limits.zstdWindowBytes)));
-    const codec = createZstdDecompress({ chunkSize: chunkBytes, params: { [constants.ZSTD_d_windowLogMax]: windowLog } });
+    const codec = native.createZstdDecompress({ chunkSize: chunkBytes, params: { [native.constants.ZSTD_d_windowLogMax]: windowLog } });
     const bad = (reason: string, cause?: unknown) => badCompression('zstd', where, reason, cause);
     return meter.watch(
       withoutZlibErrors(

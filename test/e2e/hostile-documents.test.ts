@@ -1,0 +1,420 @@
+/** Layers, manifests, indexes, configs and weight headers that lie: each is said by name, and no verb crashes, hangs or believes it. */
+import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { collect, compress, fromBytes } from '../../src/bytes/index.js';
+import { cat, convert, copy, diff, edit, list } from '../../src/ops/index.js';
+import { createHostileSandbox, type HostileSandbox, sha256 } from '../support/hostile-layout.js';
+import { type HostileLayer, type HostilePackage, rawLayer, tarLayer, writeManifest, writePackage } from '../support/hostile-package.js';
+import { isAlarm, listComplaints, tryAllVerbs, type Verdicts } from '../support/hostile-verbs.js';
+import { rawTar } from '../support/raw-tar.js';
+import { makeGguf, makeSafetensors, makeTensors } from '../support/weight-files.js';
+
+let sandbox: HostileSandbox;
+beforeEach(() => {
+  sandbox = createHostileSandbox();
+});
+afterEach(() => sandbox.close());
+
+const location = () => `oci:${sandbox.layout.path}:v1`;
+const everyVerb = () => tryAllVerbs(sandbox, location());
+const good = [rawLayer('README.md', '# hello\n')];
+
+/** Unpacking refuses with these words, and leaves nothing. */
+function expectRefused({ unpack }: Verdicts, words: RegExp): void {
+  expect(listComplaints(unpack)).toEqual([expect.stringMatching(words)]);
+  expect(unpack).toMatchObject({ kind: 'error', exitCode: 1 });
+  expect(existsSync(sandbox.target)).toBe(false);
+}
+
+const nothingCopied = async () => {
+  const outcome = await sandbox.attempt(() => copy({ source: location(), destination: 'copy.tar' }, sandbox.context()));
+  expect(existsSync(join(sandbox.base, 'copy.tar'))).toBe(false);
+  return outcome;
+};
+
+const plain = rawTar({ name: 'plain.txt', content: 'plain' });
+const zstd = (bytes: Uint8Array) => collect(compress(fromBytes(bytes), 'zstd'), 1e9, 'a layer');
+
+/** A frame that says how much it decompresses to, and does so from almost nothing. */
+function zstdBomb(blocks: number): Uint8Array {
+  const windowOf8MiB = 13 << 3;
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, windowOf8MiB]);
+  const repeated = Buffer.alloc(4);
+  repeated.writeUIntLE(((128 * 1024) << 3) | (1 << 1), 0, 3);
+  const last = Buffer.from(repeated);
+  last[0] = (last[0] ?? 0) | 1;
+  return Buffer.concat([header, ...Array.from({ length: blocks - 1 }, () => repeated), last]);
+}
+
+const zstdWindow = (byte: number) => Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, byte]), Buffer.from([1, 0, 0])]);
+
+function gzipWith(trailer: 'crc' | 'size'): Uint8Array {
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(trailer === 'crc' ? 1 : crc32Of(plain), 0);
+  end.writeUInt32LE(trailer === 'size' ? 7 : plain.length, 4);
+  return Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]), deflateRawSync(plain, { level: constants.Z_BEST_SPEED }), end]);
+}
+
+function crc32Of(bytes: Uint8Array): number {
+  return typeof crc32 === 'function' ? crc32(bytes) : gzipSync(bytes).readUInt32LE(gzipSync(bytes).length - 8);
+}
+
+const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]);
+
+describe.each(['cncf', 'draft'] as const)('compressed layers of %s', (vintage) => {
+  const broken: readonly (readonly [string, 'gzip' | 'zstd', () => Uint8Array | Promise<Uint8Array>, RegExp])[] = [
+    ['C1 other bytes behind gzip', 'gzip', () => Buffer.concat([gzipSync(plain), Buffer.from('junk')]), /bad-compression/],
+    ['C1 gzip that is cut', 'gzip', () => gzipSync(plain).subarray(0, 40), /bad-compression/],
+    ['C1 gzip with a wrong checksum', 'gzip', () => gzipWith('crc'), /bad-compression/],
+    ['C1 gzip with a wrong size', 'gzip', () => gzipWith('size'), /bad-compression/],
+    ['C2 a window of 2^31', 'zstd', () => zstdWindow(21 << 3), /bytes\/limit.*window/],
+    ['C2 a dictionary', 'zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x01, 0x58, 0x07, 1, 0, 0]), /bad-compression.*dictionary/],
+    ['C2 zstd that is cut', 'zstd', async () => (await zstd(plain)).subarray(0, 20), /bad-compression/],
+    ['C2 other bytes behind zstd', 'zstd', async () => Buffer.concat([await zstd(plain), Buffer.from('junk')]), /bad-compression/],
+    ['C2 a skippable frame of 4 GiB', 'zstd', () => Buffer.from([0x50, 0x2a, 0x4d, 0x18, 255, 255, 255, 255]), /bytes\/limit|bad-compression/],
+    ['C3 zeros without end', 'zstd', () => zstdBomb(8000), /bytes\/limit.*ratio/],
+  ];
+
+  it.each(broken)('%s', async (_, compression, make, words) => {
+    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, await make(), { compression })] });
+    const verdicts = await everyVerb();
+    expectRefused(verdicts, words);
+    expect([verdicts.inspect, verdicts.validate].some(isAlarm) || listComplaints(verdicts.inspect, verdicts.validate).length > 0).toBe(true);
+  });
+
+  it.each([
+    ['C1 two members of gzip', 'gzip', () => Buffer.concat([gzipSync(plain.subarray(0, 700)), gzipSync(plain.subarray(700))])],
+    ['C2 skippable frames', 'zstd', async () => Buffer.concat([skippable, await zstd(plain.subarray(0, 700)), skippable, await zstd(plain.subarray(700)), skippable])],
+  ] as const)('%s are one layer', async (_, compression, make) => {
+    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, await make(), { compression, diffId: sha256(plain) })] });
+    const { unpack, verify } = await everyVerb();
+    expect(verify).toMatchObject({ result: { ok: true } });
+    expect(unpack).toMatchObject({ result: { files: 1 } });
+    expect(readdirSync(sandbox.target)).toEqual(['plain.txt']);
+  });
+
+  it.each([
+    ['plain tar', () => plain],
+    ['zstd', () => zstd(plain)],
+  ] as const)('C4 called gzip and is %s: said, and read as what it is', async (_, make) => {
+    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, await make(), { compression: 'gzip', diffId: sha256(plain) })] });
+    const { validate, unpack } = await everyVerb();
+    expect(isAlarm(validate)).toBe(true);
+    expect(unpack).toMatchObject({ result: { files: 1 } });
+  });
+
+  it('C5 a diffId of other bytes', async () => {
+    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, gzipSync(plain), { compression: 'gzip', diffId: sha256('other') })] });
+    const { verify } = await everyVerb();
+    expect(verify).toMatchObject({ result: { ok: false, problems: [{ level: 'error', code: 'verify/diff-id' }] } });
+  });
+});
+
+describe('descriptors', () => {
+  const lies: readonly (readonly [string, Record<string, unknown>])[] = [
+    ['R1 a digest that leads out', { digest: 'sha256:../../../neighbour/secret' }],
+    ['R1 a digest in upper case', { digest: sha256('x').toUpperCase().replace('SHA', 'sha') }],
+    ['R1 a short digest', { digest: 'sha256:abc' }],
+    ['R1 a digest with a dash', { digest: sha256('x').replace(':', '-') }],
+    ['R1 an unknown algorithm', { digest: 'md5:d41d8cd98f00b204e9800998ecf8427e' }],
+    ['R1 no digest', { digest: undefined }],
+    ['R1 a digest that is a list', { digest: [sha256('x')] }],
+    ['R2 a digest of nothing that is there', { digest: sha256('not there') }],
+    ['R3 too large', { size: 1_000_000 }],
+    ['R3 too small', { size: 1 }],
+    ['R3 negative', { size: -1 }],
+    ['R3 as text', { size: '8' }],
+    ['R3 a fraction', { size: 8.5 }],
+    ['R3 2^53 + 1', { size: 9_007_199_254_740_993 }],
+    ['R3 no size', { size: undefined }],
+  ];
+  const places = ['layer', 'config'] as const;
+
+  it.each(lies.flatMap(([name, over]) => places.map((place) => [name, place, over] as const)))('%s, of a %s', async (_, place, over) => {
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: good, editManifest: (manifest) => Object.assign(place === 'layer' ? manifest.layers[0] : manifest.config, over) });
+    const verdicts = await everyVerb();
+    expect(isAlarm(verdicts.validate) || isAlarm(verdicts.verify)).toBe(true);
+    expect(isAlarm(verdicts.verify)).toBe(true);
+    if (place === 'layer') expectRefused(verdicts, /./);
+    expect(await nothingCopied()).toMatchObject({ kind: 'error', exitCode: 1 });
+  });
+
+  it.each(['1e999', '99999999999999999999999'])('R3 a size of %s', async (size) => {
+    const blob = sandbox.layout.put('# hello\n');
+    writeManifest(sandbox.layout, `{"schemaVersion":2,"artifactType":"application/vnd.cncf.model.manifest.v1+json","config":{"mediaType":"application/vnd.cncf.model.config.v1+json","digest":"${sandbox.layout.put('{}').digest}","size":2},"layers":[{"mediaType":"application/vnd.cncf.model.doc.v1.raw","digest":"${blob.digest}","size":${size},"annotations":{"org.cncf.model.filepath":"README.md"}}]}`);
+    const verdicts = await everyVerb();
+    expectRefused(verdicts, /layers\[0\]|size/);
+    expect(isAlarm(verdicts.validate)).toBe(true);
+  });
+
+  it.each(lies.filter(([name]) => name.startsWith('R1')).map(([name, { digest }]) => [name, digest] as const))('%s, in index.json', async (_, digest) => {
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: good });
+    sandbox.layout.index({ digest, size: 5 });
+    for (const outcome of Object.values(await everyVerb())) expect(outcome).toMatchObject({ kind: 'error', exitCode: 1 });
+  });
+
+  it.each(['cncf', 'draft'] as const)('R2, R16 bytes that were changed in the store are never handed out: %s', async (vintage) => {
+    const bytes = vintage === 'cncf' ? Buffer.from('# hello\n') : rawTar({ name: 'README.md', content: '# hello\n' });
+    writePackage(sandbox.layout, { vintage, layers: vintage === 'cncf' ? good : [tarLayer(vintage, bytes)] });
+    const changed = Buffer.from(bytes);
+    changed[changed.indexOf('hello')] = 'j'.charCodeAt(0);
+    writeFileSync(sandbox.layout.blobPath(sha256(bytes)), changed);
+    const verdicts = await everyVerb();
+    expectRefused(verdicts, /digest-mismatch/);
+    expect(verdicts.verify).toMatchObject({ result: { ok: false } });
+    const read = async () => {
+      const stream = await (await cat({ location: location(), path: 'README.md' }, sandbox.context())).open();
+      return collect(stream, 100, 'README.md');
+    };
+    expect(await sandbox.attempt(read)).toMatchObject({ code: 'bytes/digest-mismatch', exitCode: 1 });
+    expect(await nothingCopied()).toMatchObject({ code: 'bytes/digest-mismatch', exitCode: 1 });
+  });
+
+  it('R2 a manifest that is not what the index promises', async () => {
+    const digest = writePackage(sandbox.layout, { vintage: 'cncf', layers: good });
+    writeFileSync(sandbox.layout.blobPath(digest), '{}');
+    for (const [verb, outcome] of Object.entries(await everyVerb())) if (verb !== 'list') expect(outcome).toMatchObject({ kind: 'error', exitCode: 1 });
+  });
+
+  it.each(['blob', 'index.json', 'oci-layout'] as const)('R27 a link planted as %s is not followed', async (place) => {
+    const digest = sha256('# hello\n');
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: good });
+    const path = place === 'blob' ? sandbox.layout.blobPath(digest) : join(sandbox.layout.path, place);
+    const elsewhere = join(sandbox.base, 'home');
+    writeFileSync(elsewhere, place === 'blob' ? '# hello\n' : '{"imageLayoutVersion":"1.0.0","schemaVersion":2,"manifests":[]}');
+    rmSync(path);
+    symlinkSync(elsewhere, path);
+    const { unpack, verify } = await everyVerb();
+    expect(isAlarm(verify)).toBe(true);
+    expect(unpack.kind).toBe('error');
+    expect(existsSync(sandbox.target)).toBe(false);
+  });
+});
+
+describe('manifests', () => {
+  const annotated = (key: string, value: unknown) => (manifest: any) => (manifest.annotations = { [key]: value });
+  const odd: readonly (readonly [string, NonNullable<HostilePackage['editManifest']>])[] = [
+    ['R11 both kinds in one', (manifest) => (manifest.manifests = [])],
+    ['R11 another media type inside', (manifest) => (manifest.mediaType = 'application/vnd.oci.image.index.v1+json')],
+    ['R11 schema 1', (manifest) => (manifest.schemaVersion = 1)],
+    ['R11 no schema version', (manifest) => delete manifest.schemaVersion],
+    ['R11 an unknown layer type', (manifest) => (manifest.layers[0].mediaType = 'application/vnd.example.thing')],
+    ['R12 layers that are an object', (manifest) => (manifest.layers = { 0: manifest.layers[0] })],
+    ['R12 layers that are null', (manifest) => (manifest.layers = null)],
+    ['R12 a layer that is text', (manifest) => (manifest.layers[0] = 'layer')],
+    ['R12 a layer that is null', (manifest) => (manifest.layers[0] = null)],
+    ['R12 a config that is a list', (manifest) => (manifest.config = [])],
+    ['R12 no config', (manifest) => delete manifest.config],
+    ['R12 annotations that are a list', (manifest) => (manifest.annotations = ['x'])],
+    ['R12 an annotation that is an object', annotated('x', { y: 1 })],
+    ['R12 annotations of a layer that are text', (manifest) => (manifest.layers[0].annotations = 'x')],
+    ['R19 filepath and title differ', (manifest) => (manifest.layers[0].annotations['org.opencontainers.image.title'] = '../../other')],
+  ];
+
+  it.each(odd)('%s', async (_, editManifest) => {
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: good, editManifest });
+    const verdicts = await everyVerb();
+    expect(listComplaints(verdicts.validate).length).toBeGreaterThan(0);
+  });
+
+  const manifestOf = (rest: string) => `{"schemaVersion":2,"artifactType":"application/vnd.cncf.model.manifest.v1+json",${rest}`;
+  const documents: readonly (readonly [string, () => Uint8Array | string, RegExp])[] = [
+    ['R12 a key twice', () => manifestOf('"layers":[],"layers":[]}'), /bad-json.*stands twice/],
+    ['R12 a key twice, spelled in two ways', () => manifestOf('"layers":[],"\\u006cayers":[]}'), /bad-json.*stands twice/],
+    ['R12 a byte-order mark', () => `\ufeff${manifestOf('"layers":[]}')}`, /bad-json.*byte-order mark/],
+    ['R12 NaN', () => manifestOf('"layers":[NaN]}'), /bad-json/],
+    ['R12 a comment', () => manifestOf('/* no */"layers":[]}'), /bad-json/],
+    ['R12 not UTF-8', () => Buffer.from(manifestOf('"x":"\xff"}'), 'latin1'), /bad-json.*UTF-8/],
+    ['R12 cut off', () => manifestOf('"layers":['), /bad-json/],
+    ['R12 nothing at all', () => '', /./],
+    ['R12 a number', () => '5', /./],
+    ['R12 a depth of 1,000,000', () => manifestOf(`"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`), /bad-json.*deeper than 64/],
+    ['R12 5 MB', () => manifestOf(`"x":"${'x'.repeat(5_000_000)}"}`), /limit|bad-json/],
+    ['R12 100,001 layers', () => manifestOf(`"layers":[${'{},'.repeat(100_000)}{}]}`), /limit.*100001 layers/],
+  ];
+
+  it.each(documents)('%s', async (_, make, words) => {
+    writeManifest(sandbox.layout, make());
+    for (const [verb, outcome] of Object.entries(await everyVerb())) {
+      if (verb === 'list') expect(outcome).toMatchObject({ result: { packages: [{ format: 'damaged' }] } });
+      else if (verb === 'verify') expect(isAlarm(outcome)).toBe(true);
+      else expect(listComplaints(outcome)).toEqual([expect.stringMatching(words)]);
+    }
+  });
+
+  it('R12 __proto__ is a key like any other', async () => {
+    const blob = sandbox.layout.put('# hello\n');
+    const layer = `{"mediaType":"application/vnd.cncf.model.doc.v1.raw","digest":"${blob.digest}","size":8,"annotations":{"__proto__":"x","org.cncf.model.filepath":"README.md"}}`;
+    writeManifest(sandbox.layout, manifestOf(`"__proto__":{"polluted":true},"config":{"mediaType":"application/vnd.cncf.model.config.v1+json","digest":"${sandbox.layout.put('{}').digest}","size":2},"layers":[${layer}]}`));
+    await everyVerb();
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(readdirSync(sandbox.target)).toEqual(['README.md']);
+  });
+
+  it('R18 an annotation of 3 MB', async () => {
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: good, editManifest: annotated('x', '\u001b[31m'.repeat(300_000)) });
+    const { unpack } = await everyVerb();
+    expect(unpack.kind).toBe('result');
+  });
+});
+
+describe('indexes', () => {
+  const indexType = 'application/vnd.oci.image.index.v1+json';
+  const indexOf = (...manifests: object[]) => JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests });
+  const entry = (blob: { digest: string; size: number }) => ({ mediaType: indexType, ...blob });
+
+  it('R13 200 inside each other', async () => {
+    let blob = sandbox.layout.put(indexOf());
+    for (let depth = 0; depth < 200; depth++) blob = sandbox.layout.put(indexOf(entry(blob)));
+    sandbox.layout.index(entry(blob));
+    const { verify, inspect } = await everyVerb();
+    expect(isAlarm(verify)).toBe(true);
+    expect(inspect).toMatchObject({ result: { format: 'index' } });
+    expect(await nothingCopied()).toMatchObject({ code: 'bytes/limit', exitCode: 1 });
+  });
+
+  it('R13 one that holds itself under a false digest', async () => {
+    const digest = sha256('circle');
+    const size = indexOf(entry({ digest, size: 100 })).length;
+    sandbox.layout.put(indexOf(entry({ digest, size })), digest);
+    sandbox.layout.index(entry({ digest, size }));
+    const { verify, unpack } = await everyVerb();
+    expect([verify, unpack].every(isAlarm)).toBe(true);
+    expect(await nothingCopied()).toMatchObject({ kind: 'error', exitCode: 1 });
+  });
+
+  it('R13 2^60 ways to one leaf', async () => {
+    let blob = sandbox.layout.put(indexOf());
+    for (let depth = 0; depth < 7; depth++) blob = sandbox.layout.put(indexOf(...Array.from({ length: 400 }, () => entry(blob))));
+    sandbox.layout.index(entry(blob));
+    const { verify, list: listed } = await everyVerb();
+    expect(verify).toMatchObject({ result: { ok: true } });
+    expect(listed).toMatchObject({ result: { packages: [{ format: 'index' }] } });
+  });
+
+  it.each([
+    ['a key twice', '{"schemaVersion":2,"manifests":[],"manifests":[]}'],
+    ['not JSON', 'manifests'],
+    ['a list', '[]'],
+    ['deep', `{"schemaVersion":2,"manifests":${'['.repeat(100_000)}`],
+    ['manifests that are text', '{"schemaVersion":2,"manifests":"x"}'],
+    ['an entry that is null', '{"schemaVersion":2,"manifests":[null]}'],
+    ['a size that is text', `{"schemaVersion":2,"manifests":[{"mediaType":"x","digest":"${sha256('x')}","size":"1"}]}`],
+  ])('index.json: %s', async (_, text) => {
+    writeFileSync(join(sandbox.layout.path, 'index.json'), text);
+    for (const outcome of Object.values(await everyVerb())) expect(outcome.kind).toBe('error');
+  });
+});
+
+describe('configs', () => {
+  it.each<[string, Pick<HostilePackage, 'configBytes' | 'editConfig'>]>([
+    ['an empty object', { configBytes: '{}' }],
+    ['not JSON', { configBytes: 'config' }],
+    ['a list', { configBytes: '[]' }],
+    ['nothing', { configBytes: '' }],
+    ['a key twice', { configBytes: '{"descriptor":{},"descriptor":{}}' }],
+    ['deep', { configBytes: `{"descriptor":${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}}` }],
+    ['5 MB', { configBytes: `{"x":"${'x'.repeat(5_000_000)}"}` }],
+    ['text where objects are', { editConfig: (config) => Object.assign(config, { descriptor: 'x', config: 'y', modelfs: 'z' }) }],
+    ['objects where text is', { editConfig: (config) => (config.descriptor = { name: {}, version: [], authors: 'Ada', licenses: { a: 1 }, createdAt: 5 }) }],
+    ['diffIds that are no digests', { editConfig: (config) => (config.modelfs.diffIds = [{}, 5, '../../x']) }],
+    ['too many diffIds', { editConfig: (config) => (config.modelfs.diffIds = Array.from({ length: 50_000 }, () => sha256('x'))) }],
+    ['dates and names of other kinds', { editConfig: (config) => Object.assign(config.config, { paramSize: 'many', precision: 16, capabilities: [1, 2], format: null }) }],
+  ])('%s', async (_, more) => {
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: good, ...more });
+    const { validate, unpack } = await everyVerb();
+    expect(isAlarm(validate)).toBe(true);
+    expect(unpack).toMatchObject({ result: { files: 1 } });
+  });
+});
+
+describe('weight headers', () => {
+  const huge = 0x7fff_ffff_ffff_ffffn;
+  const length = (value: bigint, rest: Uint8Array) => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64LE(value);
+    return Buffer.concat([bytes, rest]);
+  };
+  const tensor = (over: object) => makeSafetensors({ w: { dtype: 'F32', shape: [4], data_offsets: [0, 16], ...over } }, 16);
+  const header = (...words: (number | bigint)[]) => Buffer.concat([Buffer.from('GGUF'), ...words.map((word) => (typeof word === 'bigint' ? length(word, Buffer.alloc(0)) : Buffer.from(new Uint32Array([word]).buffer)))]);
+  const info = (over: object) => makeGguf({ tensors: [{ name: 'w', extents: [4], type: 0, offset: 0, ...over }], dataBytes: 64 });
+  const files: readonly (readonly [string, string, Uint8Array])[] = [
+    ['F8 a header of 2^63', 'a.safetensors', length(huge, Buffer.alloc(100))],
+    ['F8 a header longer than the file', 'a.safetensors', length(1000n, Buffer.from('{}'))],
+    ['F8 nothing', 'a.safetensors', Buffer.alloc(0)],
+    ['F8 three bytes', 'a.safetensors', Buffer.from('abc')],
+    ['F8 a header that is a list', 'a.safetensors', makeSafetensors([], 0)],
+    ['F8 a header that is deep', 'a.safetensors', makeSafetensors(`{"w":${'['.repeat(100_000)}`, 0)],
+    ['F8 a name twice', 'a.safetensors', makeSafetensors('{"w":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}', 0)],
+    ['F8 a shape that wraps', 'a.safetensors', tensor({ shape: [2 ** 32, 2 ** 32] })],
+    ['F8 a shape that is negative', 'a.safetensors', tensor({ shape: [-4] })],
+    ['F8 an unknown dtype', 'a.safetensors', tensor({ dtype: 'F99' })],
+    ['F8 offsets past the end', 'a.safetensors', tensor({ data_offsets: [0, 1e15] })],
+    ['F8 offsets backwards', 'a.safetensors', tensor({ data_offsets: [16, 0] })],
+    ['F8 a hole', 'a.safetensors', makeSafetensors({ w: { dtype: 'U8', shape: [4], data_offsets: [12, 16] } }, 16)],
+    ['F8 an overlap', 'a.safetensors', makeSafetensors({ v: { dtype: 'U8', shape: [10], data_offsets: [0, 10] }, w: { dtype: 'U8', shape: [10], data_offsets: [6, 16] } }, 16)],
+    ['F8 metadata that is no text', 'a.safetensors', makeSafetensors({ __metadata__: { a: 5 } }, 0)],
+    ['F7 2^63 keys', 'a.gguf', header(3, 0n, huge)],
+    ['F7 2^63 tensors', 'a.gguf', header(3, huge, 0n)],
+    ['F7 a key of 2^63 bytes', 'a.gguf', header(3, 0n, 1n, huge)],
+    ['F7 an array of 2^63', 'a.gguf', Buffer.concat([header(3, 0n, 1n, 1n), Buffer.from('k'), Buffer.from(new Uint32Array([9, 4]).buffer), length(huge, Buffer.alloc(0))])],
+    ['F7 arrays in arrays', 'a.gguf', Buffer.concat([header(3, 0n, 1n, 1n), Buffer.from('k'), Buffer.from(new Uint32Array([9]).buffer), ...Array.from({ length: 1000 }, () => Buffer.concat([Buffer.from(new Uint32Array([9]).buffer), length(1n, Buffer.alloc(0))]))])],
+    ['F7 alignment 0', 'a.gguf', makeGguf({ keys: [['general.alignment', 4, 0]] })],
+    ['F7 alignment 3', 'a.gguf', makeGguf({ keys: [['general.alignment', 4, 3]] })],
+    ['F7 alignment 2^30', 'a.gguf', makeGguf({ keys: [['general.alignment', 4, 2 ** 30]], tensors: [{ name: 'w', extents: [4], type: 0, offset: 0 }] })],
+    ['F7 alignment of another type', 'a.gguf', makeGguf({ keys: [['general.alignment', 8, '32']] })],
+    ['F7 a product that wraps', 'a.gguf', info({ extents: [2n ** 33n, 2n ** 33n] })],
+    ['F7 an offset past the end', 'a.gguf', info({ offset: 2n ** 40n })],
+    ['F7 nine dimensions', 'a.gguf', info({ extents: [1, 1, 1, 1, 1, 1, 1, 1, 1] })],
+    ['F7 an unknown type', 'a.gguf', info({ type: 9999 })],
+    ['F7 a tensor twice', 'a.gguf', makeGguf({ tensors: [0, 0].map(() => ({ name: 'w', extents: [4], type: 0, offset: 0 })), dataBytes: 64 })],
+    ['F7 a key twice', 'a.gguf', makeGguf({ keys: [['k', 4, 1], ['k', 4, 2]] })],
+    ['F7 version 0', 'a.gguf', makeGguf({ version: 0 })],
+    ['F7 version 99', 'a.gguf', makeGguf({ version: 99 })],
+    ['F7 eleven bytes', 'a.gguf', Buffer.from('GGUF\x03\0\0\0\0\0\0', 'latin1')],
+    ['ONNX that is cut', 'a.onnx', Buffer.from([8, 8, 0x3a, 0xff, 0xff, 0xff, 0xff, 0x0f])],
+    ['an npy of 2^32', 'a.npy', Buffer.from('\x93NUMPY\x02\0\xff\xff\xff\xff{', 'latin1')],
+  ];
+
+  it.each(files)('%s', async (_, name, bytes) => {
+    const layer: HostileLayer = { ...rawLayer(name, bytes), mediaType: 'application/vnd.cncf.model.weight.v1.raw' };
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: [layer, rawLayer('README.md', 'x')] });
+    const { inspect, unpack, verify } = await everyVerb();
+    expect(listComplaints(inspect)).toEqual([expect.stringContaining(name)]);
+    expect(inspect).toMatchObject({ result: { format: 'modelpack', parts: [{ path: name, role: 'weights' }, { path: 'README.md' }] } });
+    expect([verify, unpack]).toMatchObject([{ result: { ok: true } }, { result: { files: 2 } }]);
+  });
+});
+
+describe('writing verbs', () => {
+  it.each<[string, HostilePackage]>([
+    ['a path that leaves', { vintage: 'cncf', layers: [rawLayer('../../x')] }],
+    ['a layer that is not there', { vintage: 'cncf', layers: [{ ...rawLayer('x'), descriptor: { digest: sha256('nowhere') } }] }],
+    ['a malformed descriptor', { vintage: 'cncf', layers: [{ ...rawLayer('x'), descriptor: { digest: 'sha256:x' } }] }],
+    ['a config that is a list', { vintage: 'cncf', layers: good, configBytes: '[]' }],
+    ['a damaged tar', { vintage: 'cncf', layers: [tarLayer('cncf', Buffer.alloc(700, 'x'))] }],
+    ['a link out', { vintage: 'draft', layers: [tarLayer('draft', rawTar({ name: 'l', type: '2', linkName: '/etc' }))] }],
+  ])('refuse or carry %s, and never crash', async (_, hostile) => {
+    writePackage(sandbox.layout, hostile);
+    const source = location();
+    const copied = { location: source, name: 'kept:v1', set: ['version=2'] };
+    const outcomes = [
+      await sandbox.attempt(() => edit(copied, sandbox.context())),
+      await sandbox.attempt(() => convert({ source, destination: 'there:v1', format: 'modelpack', vintage: 'draft-2024' }, sandbox.context())),
+      await sandbox.attempt(() => convert({ source, destination: 'here:v1', format: 'modelpack', vintage: 'cnai' }, sandbox.context())),
+      await sandbox.attempt(() => diff({ a: source, b: source }, sandbox.context())),
+      await sandbox.attempt(() => list({}, sandbox.context())),
+    ];
+    for (const outcome of outcomes) if (outcome.kind === 'error') expect(outcome.exitCode).toBe(1);
+    sandbox.assertClean();
+  });
+
+  it('take a good one, so that the table above can fail', async () => {
+    writePackage(sandbox.layout, { vintage: 'cncf', layers: [{ ...rawLayer('a.safetensors', makeTensors({ w: ['F32', [4], 16] })), mediaType: 'application/vnd.cncf.model.weight.v1.raw' }, ...good] });
+    const verdicts = await everyVerb();
+    expect(listComplaints(verdicts.inspect, verdicts.verify, verdicts.unpack)).toEqual([]);
+    expect(verdicts.list).toMatchObject({ result: { packages: [{ name: 'v1', format: 'modelpack' }] } });
+  });
+});
