@@ -1,33 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type BlobContent, createCounters, type FileContent, type TarContent } from '../core/index.js';
-import { type BlobJob, type BuiltBlob, type JobWatch, runBlobJob } from './blob-job.js';
-import { buildBlob } from './build-blob.js';
+import { buildBlob, type BuildBlobOptions } from './build-blob.js';
+import { findByteThread } from './byte-thread.js';
 import { digestOf, fromBytes } from './streams.js';
 import { tarSize } from './tar-write.js';
-import { hasWorkers, runInWorker } from './worker-pool.js';
 
-const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'modelport-build-'));
-
-beforeAll(() => {
-  const worker = join(here, '../../dist/ingest-worker.js');
-  const outfile = `${worker}.${process.pid}`;
-  buildSync({
-    entryPoints: [join(here, 'ingest-worker.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-  });
-  renameSync(outfile, worker);
-});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let made = 0;
@@ -47,26 +28,14 @@ const tar = (compression: TarContent['compression'], ...contents: FileContent[])
   members: contents.map((content, index) => ({ name: `file-${index}`, mode: 0o644, mtime: 0, content })),
 });
 
-function watch(): JobWatch & { bytes: number; cancelled: boolean } {
-  const state = {
-    counters: createCounters(),
-    bytes: 0,
-    cancelled: false,
-    onBytes: (bytes: number) => void (state.bytes += bytes),
-    isCancelled: () => state.cancelled,
-  };
+function watch() {
+  const state = { counters: createCounters(), bytes: 0, onBytes: (bytes: number) => void (state.bytes += bytes) };
   return state;
 }
 
-/** Everything holds in this thread and in a worker. */
-const threads: [string, (job: BlobJob, watch: JobWatch) => Promise<BuiltBlob>][] = [
-  ['this thread', runBlobJob],
-  ['a worker', runInWorker],
-];
+const build = (content: BlobContent, output?: { path: string; position?: number }, options: BuildBlobOptions = {}) => buildBlob(content, output, { sync: false, ...options });
 
-describe.each(threads)('in %s', (_, run) => {
-  const build = (content: BlobContent, output?: BlobJob['output'], watching = watch()) => run({ content, output, sync: false }, watching);
-
+describe('buildBlob', () => {
   it('a file is read, hashed and written once', async () => {
     const path = fresh();
     const watching = watch();
@@ -129,24 +98,11 @@ describe.each(threads)('in %s', (_, run) => {
     await expect(build(file(large), { path: '/dev/full', position: 0 })).rejects.toMatchObject({ code: 'bytes/disk-full' });
   });
 
-  it('stops when it is cancelled, and removes what it made', async () => {
-    const path = fresh();
-    const watching = watch();
-    watching.cancelled = true;
-    const long = tar('none', ...Array.from({ length: 200 }, () => source));
-    await expect(build(long, { path }, watching)).rejects.toMatchObject({ code: 'core/cancelled' });
-    expect(existsSync(path)).toBe(false);
-    expect(watching.counters.written).toBeLessThan(tarSize(long.members));
-  });
-
   it('several at a time do not disturb each other', async () => {
     const contents = Array.from({ length: 8 }, (__, index) => Buffer.alloc(1_500_000, index + 1));
     const built = await Promise.all(contents.map((bytes) => build(file(bytes), { path: fresh() })));
     expect(built.map(({ digest }) => digest)).toEqual(contents.map(digestOf));
   });
-});
-
-describe('buildBlob', () => {
   it('takes bytes and streams', async () => {
     const path = fresh();
     expect(await buildBlob({ kind: 'bytes', bytes: large }, { path })).toEqual({ digest: digestOf(large), size: large.length });
@@ -155,17 +111,17 @@ describe('buildBlob', () => {
     expect((await buildBlob({ kind: 'bytes', bytes: new Uint8Array(0) }, undefined)).size).toBe(0);
   });
 
-  it('sends large files to a worker, with the same result and the same progress', async () => {
-    expect(hasWorkers()).toBe(true);
-    const content = tar('none', ...Array.from({ length: 8 }, () => source));
-    const counters = createCounters();
-    let bytes = 0;
+  it('hashes and compresses in threads with the same result', async () => {
+    expect(findByteThread()).toBeDefined();
+    const long = Buffer.concat(Array.from({ length: 8 }, () => large));
     const path = fresh();
-    const built = await buildBlob(content, { path }, { counters, onBytes: (delta) => (bytes += delta) });
-    expect(built).toEqual(await runBlobJob({ content, output: undefined, sync: false }, watch()));
-    expect(bytes).toBe(tarSize(content.members));
-    expect(counters.written).toBe(built.size);
+    const watching = watch();
+    const built = await build(file(long), { path }, watching);
+    expect(built).toEqual({ digest: digestOf(long), size: long.length });
     expect(digestOf(readFileSync(path))).toBe(built.digest);
+    expect(watching).toMatchObject({ bytes: long.length, counters: { read: long.length, hashed: long.length, written: long.length } });
+    const packed = await build(tar('zstd', file(long)), { path: fresh() });
+    expect(packed.diffId).toBe((await build(tar('none', file(long)))).digest);
   });
 
   it('can be aborted by a signal', async () => {

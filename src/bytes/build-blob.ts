@@ -1,15 +1,19 @@
-import { type BlobContent, type ByteCounters, createCounters } from '../core/index.js';
-import { type BlobJob, type BlobOutput, type BuiltBlob, type JobWatch, runBlobJob } from './blob-job.js';
-import { hasWorkers, runInWorker } from './worker-pool.js';
+import { type BlobContent, type ByteCounters, createCounters, createError, type Digest, parseDigest } from '../core/index.js';
+import { openContent } from './content.js';
+import { type BlobOutput, OutputFile } from './output-file.js';
+import { createStreamHash } from './stream-hash.js';
+import { tarSize } from './tar-write.js';
 
-export type { BlobOutput, BuiltBlob } from './blob-job.js';
-
-/** Starting a worker costs about as much time as this many bytes. */
-const workerBytes = 32 * 1024 * 1024;
+export interface BuiltBlob {
+  readonly digest: Digest;
+  readonly size: number;
+  /** Of a tar: the digest of its bytes before compression. */
+  readonly diffId?: Digest;
+}
 
 export interface BuildBlobOptions {
   readonly counters?: ByteCounters | undefined;
-  /** Told how many more bytes, counted before compression, went through. Must not throw. */
+  /** Told how many more bytes, counted before compression, went through. */
   readonly onBytes?: ((delta: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** fsync before it is done; true by default. */
@@ -19,24 +23,56 @@ export interface BuildBlobOptions {
 /**
  * Makes the bytes of a blob, hashes them and writes them to `output`, a new file (`bytes/exists`) or a place in one that exists;
  * without output they are only hashed. One pass: each byte is read once and written at most once; a compressed tar is hashed
- * before and after. After a failure or an abort (`core/cancelled`) a file that was created is gone. Large files, and tars of
- * files, are worked on in a few threads: call it for several blobs at a time.
+ * before and after. After a failure or an abort (`core/cancelled`) a file that was created is gone. Large blobs are hashed and compressed
+ * in threads: call it for several at a time.
  */
 export async function buildBlob(content: BlobContent, output: BlobOutput | undefined, options: BuildBlobOptions = {}): Promise<BuiltBlob> {
-  const { counters = createCounters(), onBytes = () => {}, signal, sync = true } = options;
-  const job: BlobJob = { content, output, sync };
-  const watch: JobWatch = { counters, onBytes, isCancelled: () => signal?.aborted === true };
-  return localBytes(content) >= workerBytes && hasWorkers() ? runInWorker(job, watch) : runBlobJob(job, watch);
+  const file = output === undefined ? undefined : await OutputFile.open(output);
+  try {
+    const built = await pump(content, file, options);
+    await file?.finish(options.sync ?? true);
+    return built;
+  } catch (error) {
+    await file?.discard();
+    throw error;
+  }
 }
 
-/** Bytes that a worker can get by itself: 0 when any of them come from elsewhere. */
-function localBytes(content: BlobContent): number {
-  if (content.kind === 'file') return content.size;
-  if (content.kind !== 'tar') return 0;
-  let bytes = 0;
-  for (const { content: part } of content.members) {
-    if (part.kind === 'stream') return 0;
-    if (part.kind === 'file') bytes += part.size;
+/** A chunk is hashed and written while the next one is made. */
+async function pump(content: BlobContent, file: OutputFile | undefined, options: BuildBlobOptions): Promise<BuiltBlob> {
+  const { counters = createCounters(), onBytes, signal } = options;
+  const watched = (bytes: number) => {
+    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled' });
+    onBytes?.(bytes);
+  };
+  let diffId: Digest | undefined;
+  const onDiffId = isCompressed(content) ? (digest: Digest) => (diffId = digest) : undefined;
+  const hash = createStreamHash('sha256', expectedBytes(content));
+  let size = 0;
+  let before: Promise<unknown> = Promise.resolve();
+  try {
+    for await (const chunk of openContent(content, { counters, onBytes: watched, onDiffId })) {
+      await before;
+      before = Promise.all([file?.write(chunk), hash.update(chunk)]);
+      before.catch(() => {});
+      size += chunk.byteLength;
+      counters.hashed += chunk.byteLength;
+      if (file !== undefined) counters.written += chunk.byteLength;
+    }
+    await before;
+    const digest = parseDigest(`sha256:${await hash.digest()}`);
+    return content.kind === 'tar' ? { digest, size, diffId: diffId ?? digest } : { digest, size };
+  } finally {
+    await before.catch(() => {});
+    hash.drop();
   }
-  return bytes;
+}
+
+function isCompressed(content: BlobContent): boolean {
+  return content.kind === 'tar' && content.compression !== 'none';
+}
+
+function expectedBytes(content: BlobContent): number {
+  if (content.kind === 'bytes') return content.bytes.byteLength;
+  return content.kind === 'tar' ? tarSize(content.members) : (content.size ?? 0);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DigestAlgorithm } from '../core/index.js';
-import { findHashThread, type HashThread } from './hash-thread.js';
+import { findByteThread, type ByteThread } from './byte-thread.js';
 
 /** A hash over bytes that come in pieces. */
 export interface StreamHash {
@@ -22,7 +22,7 @@ let created = 0;
  * Pieces in shared memory are hashed where they are, others are copied first.
  */
 export function createStreamHash(algorithm: DigestAlgorithm, expectedBytes: number): StreamHash {
-  const thread = expectedBytes >= threadBytes ? findHashThread() : undefined;
+  const thread = expectedBytes >= threadBytes ? findByteThread() : undefined;
   return thread === undefined ? hashHere(algorithm) : hashBeside(algorithm, thread);
 }
 
@@ -35,7 +35,7 @@ function hashHere(algorithm: DigestAlgorithm): StreamHash {
   };
 }
 
-function hashBeside(algorithm: DigestAlgorithm, thread: HashThread): StreamHash {
+function hashBeside(algorithm: DigestAlgorithm, thread: ByteThread): StreamHash {
   const hash = created++;
   let isOpen = true;
   return {
@@ -58,7 +58,17 @@ function toShared(bytes: Uint8Array): Uint8Array {
   return shared;
 }
 
-/** A buffer that a hash thread can read without a copy. */
-export function allocateShared(size: number): Buffer {
-  return Buffer.from(new SharedArrayBuffer(size));
+/**
+ * Buffers to be filled in turn, so many that a chunk stays valid until the second next one is asked for while another is read ahead. For
+ * long streams in shared memory, where a hash thread reads them without a copy.
+ */
+export function allocateRing(bufferBytes: number, expectedBytes: number): BufferRing {
+  const allocate = expectedBytes >= threadBytes ? (size: number) => Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow;
+  const buffers = [allocate(bufferBytes), allocate(bufferBytes), allocate(bufferBytes)] as const;
+  let turn = 0;
+  return { next: () => buffers[turn++ % 3] as Buffer };
+}
+
+export interface BufferRing {
+  next(): Buffer;
 }

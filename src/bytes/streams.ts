@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { type ByteCounters, type ByteRange, type ByteStream, createError, type Digest, isDigest, type RandomAccess, splitDigest } from '../core/index.js';
 import { toIoError } from './os-error.js';
-import { allocateShared, createStreamHash } from './stream-hash.js';
+import { allocateRing, createStreamHash } from './stream-hash.js';
 
 /** Large enough that the cost of a call vanishes, small enough that two per open file stay cheap. (measured: 64 KiB halves the speed) */
 export const chunkBytes = 1024 * 1024;
@@ -18,18 +18,21 @@ export async function* fromFile(path: string, range?: ByteRange, counters?: Byte
   try {
     const length = (range?.end ?? (await handle.stat()).size) - (range?.start ?? 0);
     const bufferBytes = Math.max(1, Math.min(chunkBytes, length));
-    const buffers = [allocateShared(bufferBytes), allocateShared(bufferBytes)] as const;
+    const ring = allocateRing(bufferBytes, length);
     let position = range?.start ?? 0;
     const end = range?.end ?? Number.MAX_SAFE_INTEGER;
     const readInto = (buffer: Buffer) => readSome(handle, buffer, position, end, path);
-    pending = readInto(buffers[0]);
-    for (let turn: 0 | 1 = 0; ; turn = turn === 0 ? 1 : 0) {
+    let buffer = ring.next();
+    pending = readInto(buffer);
+    for (;;) {
       const count = await pending;
       if (count === 0) return;
       position += count;
       if (counters !== undefined) counters.read += count;
-      pending = readInto(buffers[turn === 0 ? 1 : 0]);
-      yield buffers[turn].subarray(0, count);
+      const filled = buffer.subarray(0, count);
+      buffer = ring.next();
+      pending = readInto(buffer);
+      yield filled;
     }
   } finally {
     await pending?.catch(() => {});

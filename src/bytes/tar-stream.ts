@@ -1,7 +1,8 @@
 import { type ByteCounters, type ByteStream, createError, type FileContent, type MemberStream, type TarMember } from '../core/index.js';
 import { paddingOf } from './tar-header.js';
-import { contentSize, tarEndBytes, tarHeader } from './tar-write.js';
+import { allocateRing, type BufferRing } from './stream-hash.js';
 import { chunkBytes } from './streams.js';
+import { contentSize, tarEndBytes, tarHeader, tarSize } from './tar-write.js';
 import { fromWholeFile, WholeFile } from './whole-file.js';
 
 /** Files up to this size are read between the headers; for larger ones reading ahead is worth two buffers of their own. */
@@ -17,7 +18,7 @@ export async function* openTar(members: readonly TarMember[], counters?: ByteCou
 
 /** Headers, padding and small files gathered in one buffer; what is larger or comes from elsewhere is handed out to be read. */
 function* tarPieces(members: readonly TarMember[], counters?: ByteCounters): Generator<Uint8Array | FileContent | MemberStream> {
-  const page: Page = { buffer: Buffer.allocUnsafeSlow(chunkBytes), filled: 0 };
+  const page = new Page(tarSize(members));
   for (const member of members) {
     const { content } = member;
     yield* put(page, tarHeader(member));
@@ -35,16 +36,29 @@ function* tarPieces(members: readonly TarMember[], counters?: ByteCounters): Gen
 }
 
 /** The part of an archive that is being gathered. */
-interface Page {
-  readonly buffer: Buffer;
-  filled: number;
+class Page {
+  readonly #ring: BufferRing;
+  buffer: Buffer;
+  filled = 0;
+
+  constructor(archiveBytes: number) {
+    this.#ring = allocateRing(chunkBytes, archiveBytes);
+    this.buffer = this.#ring.next();
+  }
+
+  /** What has been gathered; from then on the next buffer is filled. */
+  turn(): Uint8Array {
+    const gathered = this.buffer.subarray(0, this.filled);
+    this.buffer = this.#ring.next();
+    this.filled = 0;
+    return gathered;
+  }
 }
 
 const zeros = Buffer.alloc(tarEndBytes);
 
 function* turn(page: Page): Generator<Uint8Array> {
-  if (page.filled > 0) yield page.buffer.subarray(0, page.filled);
-  page.filled = 0;
+  if (page.filled > 0) yield page.turn();
 }
 
 /** `bytes` are fewer than a page. */

@@ -1,31 +1,28 @@
-import { MessageChannel } from 'node:worker_threads';
 import type { ByteStream } from '../core/index.js';
+import { findByteThread } from './byte-thread.js';
+import { loadZstdEncoder } from './zstd-encoder.js';
 
 /** Frames of this much content each, so that any of them can be read alone and memory stays flat. */
 const frameContentBytes = 4 * 1024 * 1024;
 
-/** zstd's own default; another level would change every digest. */
-const level = 3;
+/** As many as can be worked on at a time, and one that waits. */
+const framesAhead = 2;
 
-type Encoder = (bytes: Uint8Array, level: number) => Uint8Array;
-
-let loading: Promise<Encoder> | undefined;
-
-/** One wasm encoder on every version of Node: the native ones give different bytes. It finds its wasm file beside its own code, so it is never bundled. */
-function loadEncoder(): Promise<Encoder> {
-  loading ??= import('@bokuweb/zstd-wasm').then(async ({ init, compress }) => {
-    await init();
-    return compress;
-  });
-  return loading;
+/** Independent frames without checksums; an empty stream gives one empty frame. Frames are made in threads, several at a time. */
+export async function* zstd(stream: ByteStream): ByteStream {
+  const underWay: Promise<Uint8Array>[] = [];
+  for await (const content of gather(stream)) {
+    underWay.push(encode(content));
+    if (underWay.length > framesAhead) yield await (underWay.shift() as Promise<Uint8Array>);
+  }
+  for (const frame of underWay) yield await frame;
 }
 
-/** Independent frames without checksums; an empty stream gives one empty frame. */
-export async function* zstd(stream: ByteStream): ByteStream {
-  const encode = await loadEncoder();
-  const content = Buffer.allocUnsafeSlow(frameContentBytes);
+/** Pieces of `frameContentBytes`, the last one shorter, each in memory of its own that threads can read. */
+async function* gather(stream: ByteStream): ByteStream {
+  let content = allocate();
   let filled = 0;
-  let empty = true;
+  let isEmpty = true;
   for await (const chunk of stream) {
     for (let at = 0; at < chunk.byteLength;) {
       const count = Math.min(frameContentBytes - filled, chunk.byteLength - at);
@@ -33,28 +30,22 @@ export async function* zstd(stream: ByteStream): ByteStream {
       at += count;
       filled += count;
       if (filled < frameContentBytes) continue;
-      yield* brief(encode(content, level));
+      yield content;
+      content = allocate();
       filled = 0;
-      empty = false;
+      isEmpty = false;
     }
   }
-  if (filled > 0 || empty) yield* brief(encode(content.subarray(0, filled), level));
+  if (filled > 0 || isEmpty) yield content.subarray(0, filled);
 }
 
-/** A frame that is freed after its use. Left to the collector they pile up to 32 MiB a thread, and Node 20 cannot detach a buffer otherwise. */
-function* brief(frame: Uint8Array): Generator<Uint8Array> {
-  try {
-    yield frame;
-  } finally {
-    shredder.postMessage(null, [frame.buffer as ArrayBuffer]);
-  }
+function allocate(): Uint8Array {
+  return new Uint8Array(new SharedArrayBuffer(frameContentBytes));
 }
 
-const shredder = openShredder();
-
-/** What is posted to a port whose other end is closed is dropped at once. */
-function openShredder() {
-  const { port1, port2 } = new MessageChannel();
-  port2.close();
-  return port1;
+async function encode(content: Uint8Array): Promise<Uint8Array> {
+  // One short frame is made sooner than a thread is started.
+  const thread = content.byteLength < frameContentBytes ? undefined : findByteThread();
+  const answer = await thread?.ask({ kind: 'zstd', bytes: content });
+  return answer?.frame ?? (await loadZstdEncoder())(content);
 }

@@ -3,7 +3,8 @@ import type { Digest } from './digest.js';
 import type { ProgressItem } from './progress.js';
 
 /**
- * Bytes in order. A chunk is valid only until the next one is asked for (buffers are reused): copy what you keep.
+ * Bytes in order. A chunk is valid until the second next one is asked for, so that one can be worked on while the next is made; buffers
+ * are reused after that: copy what you keep.
  * Ending the loop early closes what lies below.
  */
 export type ByteStream = AsyncIterable<Uint8Array>;

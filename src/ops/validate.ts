@@ -2,6 +2,7 @@ import { createError, hasErrors } from '../core/index.js';
 import { detectFormat } from '../formats/index.js';
 import type { OpsContext } from './context.js';
 import { describeFolder } from './folder.js';
+import { describeForeign } from './foreign.js';
 import { distinct } from './package.js';
 import type { ValidateResult } from './results.js';
 import { openSource } from './source.js';
@@ -17,8 +18,10 @@ export async function validate(options: ValidateOptions, context: OpsContext): P
   const source = await openSource(options.location, context);
   const detected = await detectFormat(source);
   if (detected === undefined && source.kind === 'oci') {
+    // Throws what is wrong with a document that is no manifest at all.
+    const { format } = await describeForeign(source, context);
     throw createError('format/unknown', {
-      message: `Cannot validate "${options.location}": it is no package of a format that modelport knows`,
+      message: `Cannot validate "${options.location}": it is an ${format}, not a package of a format that modelport knows`,
       hint: '`modelport inspect` says what it is',
     });
   }

@@ -10,7 +10,8 @@ const markerBytes = 64 * 1024;
 export function isLayout(dir: string): boolean {
   try {
     const marker = join(dir, 'oci-layout');
-    if (!lstatSync(join(dir, 'index.json')).isFile() || lstatSync(marker).size > markerBytes) return false;
+    const { size } = lstatSync(marker);
+    if (size > markerBytes || ![marker, join(dir, 'index.json')].every((path) => lstatSync(path).isFile())) return false;
     const value = parseJson(readFileSync(marker), marker, { bytes: markerBytes });
     return isJsonObject(value) && typeof value['imageLayoutVersion'] === 'string';
   } catch {

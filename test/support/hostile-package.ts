@@ -35,7 +35,7 @@ export function writePackage(layout: HostileLayout, { vintage, layers, editConfi
     mediaType: manifestType,
     artifactType: isDraft ? 'application/vnd.cnai.model.manifest.v1+json' : 'application/vnd.cncf.model.manifest.v1+json',
     config: { mediaType: isDraft ? 'application/vnd.oci.image.config.v1+json' : 'application/vnd.cncf.model.config.v1+json', ...layout.put(configBytes ?? JSON.stringify(config)) },
-    layers: stored.map(({ mediaType, annotations, digest, size, descriptor }) => ({ mediaType, digest, size, ...(annotations === undefined ? {} : { annotations }), ...descriptor })),
+    layers: stored.map(({ mediaType, annotations, digest, size, descriptor }) => ({ mediaType, digest, size, ...(annotations === undefined ? {} : { annotations: { ...annotations } }), ...descriptor })),
   };
   editManifest?.(manifest);
   return writeManifest(layout, JSON.stringify(manifest));

@@ -26,7 +26,7 @@ export async function tryAllVerbs(sandbox: HostileSandbox, location: string, lim
   return verdicts;
 }
 
-/** `code: message` of each refusal, and of each finding that is more than a note. */
+/** `code: message` of each refusal, and of each finding. */
 export function listComplaints(...outcomes: readonly Outcome[]): string[] {
   return outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [`${outcome.code}: ${outcome.message}`] : findingsOf(outcome).map(({ code, message }) => `${code}: ${message}`)));
 }
@@ -34,7 +34,7 @@ export function listComplaints(...outcomes: readonly Outcome[]): string[] {
 export function findingsOf(outcome: Outcome): readonly Finding[] {
   if (outcome.kind === 'error') return [];
   const { findings = [], problems = [] } = outcome.result as { findings?: readonly Finding[]; problems?: readonly Finding[] };
-  return [...findings, ...problems].filter(({ level }) => level !== 'note');
+  return [...findings, ...problems];
 }
 
 /** A refusal, or a finding that is an error. */

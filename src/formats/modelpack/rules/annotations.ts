@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../core/index.js';
 import { judgePath, normalizeEntryName } from '../../../bytes/index.js';
 import { parseFileMetadata } from '../file-metadata.js';
-import { formerMetadataKey } from '../spec.js';
+import { formerMetadataKey, titleKey } from '../spec.js';
 import { type RuleContext, typedVintages } from './context.js';
 import { type Breach, type Rule, show } from './rule.js';
 
@@ -26,19 +26,22 @@ export const annotationRules: readonly Rule[] = [
     clause: { document: 'annotations.md', section, quote: 'filepath: Specifies the file path of the layer' },
     title: 'filepath is a path inside the model',
     check: ({ view, keys, limits }) =>
-      view.layers.flatMap(({ where, annotations }) => {
-        const path = annotations[keys.filepath];
-        const reason = path === undefined ? undefined : judgePath(normalizeEntryName(path), limits);
-        return reason === undefined
-          ? []
-          : [
-              {
-                where: `${where}.annotations.${keys.filepath}`,
-                message: `${show(path)} cannot be used: ${reason}`,
-                hint: 'Write a relative path with / between its parts',
-              },
-            ];
-      }),
+      view.layers.flatMap(({ where, annotations }) =>
+        // Other tools take the title for the path.
+        [keys.filepath, titleKey].flatMap((key) => {
+          const path = annotations[key];
+          const reason = path === undefined ? undefined : judgePath(normalizeEntryName(path), limits);
+          return reason === undefined
+            ? []
+            : [
+                {
+                  where: `${where}.annotations.${key}`,
+                  message: `${show(path)} cannot be used: ${reason}`,
+                  hint: 'Write a relative path with / between its parts',
+                },
+              ];
+        }),
+      ),
   },
   {
     id: 'MP-23',

@@ -3,29 +3,29 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { createError } from '../core/index.js';
-import type { HashAnswer, HashRequest } from './hash-messages.js';
+import type { ByteAnswer, ByteRequest } from './byte-messages.js';
 
 type Unnumbered<T> = T extends { id: number } ? Omit<T, 'id'> : never;
 
-/** A thread that hashes. It does not keep the process alive unless an answer is awaited. */
-export interface HashThread {
+/** A thread for what costs time: hashing and compressing. It does not keep the process alive unless an answer is awaited. */
+export interface ByteThread {
   /** Requests that are not answered yet. */
   readonly pending: number;
-  ask(request: Unnumbered<HashRequest>): Promise<HashAnswer>;
+  ask(request: Unnumbered<ByteRequest>): Promise<ByteAnswer>;
   /** Forgets a hash; nothing is answered. */
   drop(hash: number): void;
 }
 
 /** Beside the bundle, or where the build leaves it when the sources run as they are. */
-const workerUrl = new URL(import.meta.url.endsWith('.ts') ? '../../dist/hash-worker.js' : './hash-worker.js', import.meta.url);
+const workerUrl = new URL(import.meta.url.endsWith('.ts') ? '../../dist/byte-worker.js' : './byte-worker.js', import.meta.url);
 
 /** More threads than cores gain nothing. */
 const mostThreads = Math.min(4, availableParallelism());
 
-const threads: HashThread[] = [];
+const threads: ByteThread[] = [];
 
 /** The thread with the least to do, a new one while there are cores; undefined where the worker's file is missing, as in somebody else's bundle. */
-export function findHashThread(): HashThread | undefined {
+export function findByteThread(): ByteThread | undefined {
   const idle = threads.find((thread) => thread.pending === 0);
   if (idle !== undefined) return idle;
   if (threads.length < mostThreads && existsSync(fileURLToPath(workerUrl))) {
@@ -33,26 +33,26 @@ export function findHashThread(): HashThread | undefined {
     threads.push(started);
     return started;
   }
-  return threads.reduce<HashThread | undefined>((least, thread) => (least === undefined || thread.pending < least.pending ? thread : least), undefined);
+  return threads.reduce<ByteThread | undefined>((least, thread) => (least === undefined || thread.pending < least.pending ? thread : least), undefined);
 }
 
-function startThread(): HashThread {
+function startThread(): ByteThread {
   const worker = new Worker(workerUrl, { execArgv: [] });
-  const waiting = new Map<number, { resolve: (answer: HashAnswer) => void; reject: (error: unknown) => void }>();
+  const waiting = new Map<number, { resolve: (answer: ByteAnswer) => void; reject: (error: unknown) => void }>();
   let requests = 0;
   worker.unref();
-  worker.on('message', (answer: HashAnswer) => {
+  worker.on('message', (answer: ByteAnswer) => {
     waiting.get(answer.id)?.resolve(answer);
     waiting.delete(answer.id);
     if (waiting.size === 0) worker.unref();
   });
   const fail = (cause: unknown) => {
     threads.splice(threads.indexOf(thread), 1);
-    for (const { reject } of waiting.values()) reject(createError('core/bug', { message: 'Cannot go on: a hash thread ended', cause }));
+    for (const { reject } of waiting.values()) reject(createError('core/bug', { message: 'Cannot go on: a thread ended', cause }));
     waiting.clear();
   };
   worker.once('error', fail).once('exit', fail);
-  const thread: HashThread = {
+  const thread: ByteThread = {
     get pending() {
       return waiting.size;
     },
@@ -63,7 +63,7 @@ function startThread(): HashThread {
         worker.ref();
         worker.postMessage({ id, ...request });
       }),
-    drop: (hash) => worker.postMessage({ kind: 'drop', hash } satisfies HashRequest),
+    drop: (hash) => worker.postMessage({ kind: 'drop', hash } satisfies ByteRequest),
   };
   return thread;
 }

@@ -1,0 +1,55 @@
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { toIoError } from './os-error.js';
+
+/** Where a blob is written: a new file, or from `position` on into one that exists. */
+export interface BlobOutput {
+  readonly path: string;
+  readonly position?: number;
+}
+
+/** A blob's file while it is written; one that was created is removed again after a failure. */
+export class OutputFile {
+  readonly #handle: FileHandle;
+  readonly #output: BlobOutput;
+  #position: number;
+
+  private constructor(handle: FileHandle, output: BlobOutput) {
+    this.#handle = handle;
+    this.#output = output;
+    this.#position = output.position ?? 0;
+  }
+
+  static async open(output: BlobOutput): Promise<OutputFile> {
+    try {
+      return new OutputFile(await open(output.path, output.position === undefined ? 'wx' : 'r+'), output);
+    } catch (error) {
+      throw toIoError(error, 'write', output.path);
+    }
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    try {
+      for (let done = 0; done < chunk.byteLength;) {
+        const { bytesWritten } = await this.#handle.write(chunk, done, chunk.byteLength - done, this.#position);
+        done += bytesWritten;
+        this.#position += bytesWritten;
+      }
+    } catch (error) {
+      throw toIoError(error, 'write', this.#output.path);
+    }
+  }
+
+  async finish(sync: boolean): Promise<void> {
+    try {
+      if (sync) await this.#handle.sync();
+      await this.#handle.close();
+    } catch (error) {
+      throw toIoError(error, 'write', this.#output.path);
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#handle.close().catch(() => {});
+    if (this.#output.position === undefined) await rm(this.#output.path, { force: true });
+  }
+}
