@@ -1,46 +1,33 @@
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { type ByteCounters, type ByteStream, createError, type FileContent } from '../core/index.js';
+import { toFileIdentity } from './file-identity.js';
 import { toIoError } from './os-error.js';
 import { fromFile } from './streams.js';
 
 /** All bytes of a file. Throws `bytes/file-changed` when it is not, or no longer, what it was when it was listed or opened. */
 export async function* fromWholeFile(file: FileContent, counters?: ByteCounters): ByteStream {
-  const before = judgeSize(
-    file,
-    attempt(file, () => statSync(file.path)),
-  );
+  const before = stateBefore(file, file.path);
   yield* fromFile(file.path, { start: 0, end: file.size }, counters);
-  judgeUnchanged(
-    file,
-    before,
-    attempt(file, () => statSync(file.path)),
-  );
+  judgeUnchanged(file, before, file.path);
 }
 
 /** The same without promises, which for thousands of files would cost more than the reading. Close it. */
 export class WholeFile {
   readonly #file: FileContent;
   readonly #handle: number;
-  readonly #before: Stats;
+  readonly #before: string;
   #position = 0;
 
-  private constructor(file: FileContent, handle: number, before: Stats) {
+  private constructor(file: FileContent, handle: number) {
     this.#file = file;
     this.#handle = handle;
-    this.#before = before;
+    this.#before = stateBefore(file, handle);
   }
 
   static open(file: FileContent): WholeFile {
     const handle = attempt(file, () => openSync(file.path, 'r'));
     try {
-      return new WholeFile(
-        file,
-        handle,
-        judgeSize(
-          file,
-          attempt(file, () => fstatSync(handle)),
-        ),
-      );
+      return new WholeFile(file, handle);
     } catch (error) {
       closeSync(handle);
       throw error;
@@ -55,12 +42,7 @@ export class WholeFile {
       done += count;
       this.#position += count;
     }
-    if (this.#position === this.#file.size)
-      judgeUnchanged(
-        this.#file,
-        this.#before,
-        attempt(this.#file, () => fstatSync(this.#handle)),
-      );
+    if (this.#position === this.#file.size) judgeUnchanged(this.#file, this.#before, this.#handle);
   }
 
   close(): void {
@@ -76,14 +58,22 @@ function attempt<T>(file: FileContent, action: () => T): T {
   }
 }
 
-function judgeSize(file: FileContent, stat: Stats): Stats {
-  if (stat.size !== file.size) throw fileChanged(file, `expected ${file.size} bytes, found ${stat.size}`);
-  return stat;
+/** A file whose state was taken with its listing need not be looked at twice: it is held against that one afterwards. */
+function stateBefore(file: FileContent, place: string | number): string {
+  if (file.identity !== undefined) return file.identity.key;
+  const { size, key } = lookAt(file, place);
+  if (size !== file.size) throw fileChanged(file, `expected ${file.size} bytes, found ${size}`);
+  return key;
 }
 
-function judgeUnchanged(file: FileContent, before: Stats, after: Stats): void {
-  const same = after.size === before.size && after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs && after.ino === before.ino;
-  if (!same) throw fileChanged(file, `it was written to meanwhile (${before.size} bytes before, ${after.size} after)`);
+function judgeUnchanged(file: FileContent, before: string, place: string | number): void {
+  const { size, key } = lookAt(file, place);
+  if (key !== before) throw fileChanged(file, `it was written to meanwhile (${file.size} bytes before, ${size} after)`);
+}
+
+function lookAt(file: FileContent, place: string | number): { size: number; key: string } {
+  const stat = attempt(file, () => (typeof place === 'string' ? statSync(place, { bigint: true }) : fstatSync(place, { bigint: true })));
+  return { size: Number(stat.size), key: toFileIdentity(stat).key };
 }
 
 function fileChanged(file: FileContent, reason: string): Error {

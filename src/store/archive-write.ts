@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { fromFile, syncFolder, temporaryName, toIoError, verified } from '../bytes/index.js';
+import { fromFile, removeLeftovers, syncFolder, temporaryName, toIoError, verified } from '../bytes/index.js';
 import {
   type BlobContent,
   type ByteCounters,
@@ -46,6 +46,7 @@ export interface ArchiveWriteOptions {
  * bytes. A docker archive takes images with uncompressed layers only, which `commit` judges: `store/not-an-image`.
  */
 export async function createArchive(path: string, kind: ArchiveKind, options: ArchiveWriteOptions = {}): Promise<ArchiveWriter> {
+  removeLeftovers(dirname(resolve(path)));
   return new TarArchive(resolve(path), kind, options);
 }
 

@@ -43,10 +43,14 @@ export function listPaths(folder: string): string[] {
 }
 
 function describeFiles(folder: string, describe: (file: string, isLink: boolean) => string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
-  const described = entries.map((entry) => {
-    const file = join(entry.parentPath, entry.name);
-    return [relative(folder, file), describe(file, entry.isSymbolicLink())] as const;
-  });
+  const described = listFiles(folder).map(({ file, isLink }) => [relative(folder, file), describe(file, isLink)] as const);
   return Object.fromEntries(described.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Not by readdir's own recursion, which goes through links to folders from Node 22 on. */
+function listFiles(folder: string): { file: string; isLink: boolean }[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const file = join(folder, entry.name);
+    return entry.isDirectory() ? listFiles(file) : [{ file, isLink: entry.isSymbolicLink() }];
+  });
 }
