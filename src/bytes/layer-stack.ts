@@ -25,7 +25,7 @@ export function stackLayers(layers: readonly (readonly TarEntry[])[], limits: Li
   const entries: StackedEntry[] = [];
   const findings: Finding[] = [];
   for (let layer = layers.length - 1; layer >= 0; layer--) {
-    const where = `layer ${layer + 1} of ${layers.length}`;
+    const where = `layers[${layer}]`;
     const reading = new LayerReading(mask, where, limits);
     const held = new Map<string, TarEntry>();
     const visible = new Set<string>();

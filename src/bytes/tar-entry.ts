@@ -30,4 +30,6 @@ export interface TarReadOptions {
   readonly limits: Limits;
   /** What the archive is called in errors. */
   readonly where: string;
+  /** Accepts an archive that ends right after its last content byte, as tools write image layers; otherwise padding and two zero blocks are due. */
+  readonly openEnded?: boolean;
 }

@@ -75,11 +75,21 @@ export class TarParser {
 
   /** After the last chunk: throws unless the archive ended where it should. */
   finish(): void {
-    if (this.#content + this.#padding > 0) throw this.#bad(`it is cut off: ${this.#content + this.#padding} bytes of the last entry are missing`);
+    const missing = this.#content + (this.#isOpenEnded ? 0 : this.#padding);
+    if (missing > 0 || this.#isPending) throw this.#bad(`it is cut off: ${missing} bytes of the last entry are missing`);
     const rest = this.#block.subarray(0, this.#blockFilled);
-    if (rest.length > 0 && (this.#zeroBlocks < 2 || !isZero(rest)))
+    if (rest.length > 0 && ((this.#zeroBlocks < 2 && !this.#isOpenEnded) || !isZero(rest)))
       throw this.#bad(`the last block has ${rest.length} bytes, expected ${blockBytes}`);
-    if (this.#zeroBlocks < 2) throw this.#bad(`it is cut off: expected two zero blocks at the end, found ${this.#zeroBlocks}`);
+    if (this.#zeroBlocks < 2 && !this.#isOpenEnded) throw this.#bad(`it is cut off: expected two zero blocks at the end, found ${this.#zeroBlocks}`);
+  }
+
+  get #isOpenEnded(): boolean {
+    return this.#options.openEnded === true;
+  }
+
+  /** A header has been read that belongs to an entry still to come. */
+  get #isPending(): boolean {
+    return this.#pending.pax !== undefined || this.#pending.longName !== undefined || this.#pending.longLink !== undefined;
   }
 
   #takeContent(bytes: Buffer, at: number): number {
@@ -122,7 +132,7 @@ export class TarParser {
   /** `end` is where the block ends in the stream. */
   #useBlock(block: Buffer, end: number): void {
     if (block[0] === 0 && isZero(block)) {
-      if (this.#pending.pax !== undefined || this.#pending.longName !== undefined || this.#pending.longLink !== undefined)
+      if (this.#isPending)
         throw this.#bad('it ends after a header that belongs to an entry');
       this.#zeroBlocks++;
       return;

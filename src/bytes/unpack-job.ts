@@ -1,4 +1,4 @@
-import { type ByteStream, createError, type Finding, type ProgressItem, silentProgress } from '../core/index.js';
+import { type ByteStream, createError, type Finding, isToolkitError, type ProgressItem, silentProgress } from '../core/index.js';
 import { escapeForDisplay } from './escape-for-display.js';
 import { leftOut } from './layer-stack.js';
 import { judgeLayerLink, judgeLink } from './link-target.js';
@@ -94,11 +94,13 @@ export class UnpackJob {
     this.assertWanted();
     this.#counted(source.size);
     const item = this.#start(source.path, source.size);
-    const stream = this.#watched(await source.open(), item);
-    const file = this.#staging.createFile(source.path, source.size, this.attributesOf(source));
-    if (source.size > largeFileBytes) for await (const chunk of stream) await file.writeAside(chunk);
-    else for await (const chunk of stream) file.write(chunk);
-    file.end();
+    await naming(source.path, async () => {
+      const stream = this.#watched(await source.open(), item);
+      const file = this.#staging.createFile(source.path, source.size, this.attributesOf(source));
+      if (source.size > largeFileBytes) for await (const chunk of stream) await file.writeAside(chunk);
+      else for await (const chunk of stream) file.write(chunk);
+      file.end();
+    });
     item.done();
   }
 
@@ -106,7 +108,8 @@ export class UnpackJob {
     this.assertWanted();
     const item = this.#start(source.where);
     const { limits } = this.options;
-    await readTar(this.#watched(await source.open(), item), { limits, where: source.where }, onEntry);
+    const { where } = source;
+    await naming(where, async () => readTar(this.#watched(await source.open(), item), { limits, where, openEnded: this.options.policy === 'image' }, onEntry));
     item.done();
   }
 
@@ -192,4 +195,16 @@ function twinReason({ kind, first, second }: Twin): string {
 
 function twinHint({ kind }: Twin): string | undefined {
   return kind === 'case' || kind === 'unicode' ? 'Unpack it on a file system that tells upper from lower case' : undefined;
+}
+
+/** What goes wrong with the bytes below says which of the package's files it was. */
+async function naming(what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const name = escapeForDisplay(what);
+    if (!isToolkitError(error) || error.message.includes(name) || error.code === 'core/cancelled') throw error;
+    const { code, message, hint, where, findings } = error;
+    throw createError(code, { message: `Cannot unpack "${name}": ${message}`, hint, where: where ?? name, cause: error, findings });
+  }
 }

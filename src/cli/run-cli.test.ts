@@ -77,8 +77,8 @@ describe('options', () => {
       },
     ],
     ['inspect', 'inspect x --tensors --digest --local', inspected, { location: 'x', tensors: true, digest: true, local: true }],
-    ['ls', 'ls x', { files: [] }, { location: 'x' }],
-    ['ls', 'ls -l x --digests', { files: [] }, { location: 'x', digests: true }],
+    ['ls', 'ls x', { files: [], findings: [] }, { location: 'x' }],
+    ['ls', 'ls -l x --digests', { files: [], findings: [] }, { location: 'x', digests: true }],
     ['validate', 'validate x --strict', { format: 'modelpack', valid: true, findings: [] }, { location: 'x', strict: true }],
     ['verify', 'verify x', { ok: true, checked: { files: 1, bytes: 1 }, problems: [], signatures: [] }, { location: 'x' }],
     [
@@ -125,7 +125,7 @@ describe('options', () => {
   });
 
   it('become the context that the verb works in', async () => {
-    const { calls } = await call(['ls', 'x', '--concurrency', '3'], { ls: { files: [] } }, { cwd: '/some/where', env: { MODELPORT_HOME: '/home' } });
+    const { calls } = await call(['ls', 'x', '--concurrency', '3'], { ls: { files: [], findings: [] } }, { cwd: '/some/where', env: { MODELPORT_HOME: '/home' } });
     expect(calls[0]?.context).toMatchObject({ concurrency: 3, cwd: '/some/where', env: { MODELPORT_HOME: '/home' } });
   });
 });

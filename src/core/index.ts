@@ -16,6 +16,7 @@ export * from './json.js';
 export * from './limits.js';
 export * from './location.js';
 export * from './package.js';
+export * from './param-size.js';
 export * from './progress.js';
 export * from './reference.js';
 export * from './version.js';

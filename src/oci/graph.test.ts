@@ -77,7 +77,7 @@ describe('walkGraph', () => {
     const nodes = await walk(root, blobs);
     expect(nodes.map(({ depth, leaves }) => [depth, leaves.map(({ label }) => label)])).toEqual([
       [0, []],
-      [1, ['config', 'layer 1 "shared.bin"', 'layer 2']],
+      [1, ['config', 'layers[0] "shared.bin"', 'layers[1]']],
       [1, []],
       [2, []],
     ]);
@@ -137,7 +137,7 @@ describe('copyGraph', () => {
     const sink = new Blobs();
     await expect(copyGraph(root, source, sink, options)).rejects.toMatchObject({
       code: 'bytes/digest-mismatch',
-      message: expect.stringContaining('layer 1 "w.bin"'),
+      message: expect.stringContaining('layers[0] "w.bin"'),
     });
     expect(sink.map.has(root.digest)).toBe(false);
   });
@@ -168,8 +168,8 @@ describe('verifyGraph', () => {
     const { problems } = await verifyGraph(root, blobs, options);
     expect(problems.map(({ code, message, where }) => [code, message.split(':')[0], where])).toEqual([
       ['store/blob-missing', 'manifest 1 of the index', lost.digest],
-      ['bytes/digest-mismatch', 'layer 1 "a.bin"', first.digest],
-      ['bytes/size-mismatch', 'layer 2 "b.bin"', second.digest],
+      ['bytes/digest-mismatch', 'layers[0] "a.bin"', first.digest],
+      ['bytes/size-mismatch', 'layers[1] "b.bin"', second.digest],
     ]);
   });
 
@@ -182,6 +182,6 @@ describe('verifyGraph', () => {
       return [{ level: 'note' as const, code: 'test/seen', message: `${leaf.label} ${size}` }];
     };
     const { problems } = await verifyGraph(root, blobs, { ...options, check });
-    expect(problems.map(({ message }) => message)).toEqual(['config 2', 'layer 1 3']);
+    expect(problems.map(({ message }) => message)).toEqual(['config 2', 'layers[0] 3']);
   });
 });

@@ -6,7 +6,7 @@ import { annotationKeys, isIndexType, isManifestType } from './media-types.js';
 /** A blob that names nothing further. */
 export interface LeafNode {
   readonly descriptor: Descriptor;
-  /** For a person: `config`, `layer 2 "weights/model.safetensors"`. */
+  /** For a person: `config`, `layers[1] "weights/model.safetensors"`. */
   readonly label: string;
 }
 
@@ -142,8 +142,13 @@ async function isManifest(descriptor: Descriptor, { source, options: { limits } 
 function labelOf(parsed: ParsedRoot, index: number, descriptor: Descriptor): string {
   if (parsed.kind === 'index') return `manifest ${index + 1} of the index`;
   if (index === 0) return 'config';
+  return toLayerLabel(index - 1, descriptor);
+}
+
+/** `layers[1] "weights/model.safetensors"`, for a person. */
+export function toLayerLabel(index: number, descriptor: Descriptor): string {
   const path = findPath(descriptor);
-  return path === undefined ? `layer ${index}` : `layer ${index} ${JSON.stringify(path)}`;
+  return path === undefined ? `layers[${index}]` : `layers[${index}] ${JSON.stringify(path)}`;
 }
 
 /** The file that a layer says it holds: the two vintages of ModelPack spell it `…filepath`, everybody else `…title`. */

@@ -1,5 +1,6 @@
 import { type Descriptor, emptyIo, type Finding, type ModelPackage, type OciSource, type Part } from '../core/index.js';
-import { isImageLayerType, parseManifest } from '../oci/index.js';
+import { readImageFiles } from '../formats/index.js';
+import { isImageConfigType, isImageLayerType, type Manifest, parseManifest } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 
 const titleKey = 'org.opencontainers.image.title';
@@ -22,14 +23,25 @@ export async function describeForeign(source: OciSource, context: OpsContext): P
   const { manifest } = parsed;
   const types = [manifest.artifactType ?? '', manifest.config.mediaType, ...manifest.layers.map((layer) => layer.mediaType)];
   const foreign = foreignTypes.find(([grammar]) => types.some((type) => grammar.test(type)));
-  const isImage = /image\.config|container\.image/.test(manifest.config.mediaType) && manifest.layers.every((layer) => isImageLayerType(layer.mediaType));
+  const isImage = isOrdinaryImage(manifest);
+  const { parts, findings } = isImage ? await readImageFiles(source, context) : { parts: manifest.layers.map((layer, index) => toPart(layer, index, source)), findings: [] };
   return {
     ...base,
     format: foreign?.[1] ?? (isImage ? 'image' : 'artifact'),
-    parts: manifest.layers.map((layer, index) => toPart(layer, index, source)),
+    parts,
     extra: { artifactType: manifest.artifactType ?? null, configMediaType: manifest.config.mediaType, ...annotationsOf(manifest.annotations) },
-    findings: [{ level: 'note', code: 'format/foreign', message: `This is ${foreign?.[2] ?? (isImage ? 'a container image' : 'an OCI artifact of another kind')}, not a model package that modelport reads` }],
+    findings: [...findings, { level: 'note', code: 'format/foreign', message: `This is ${foreign?.[2] ?? (isImage ? 'a container image' : 'an OCI artifact of another kind')}, not a model package that modelport reads` }],
   };
+}
+
+function isOrdinaryImage({ config, layers }: Manifest): boolean {
+  return isImageConfigType(config.mediaType) && layers.every((layer) => isImageLayerType(layer.mediaType));
+}
+
+/** Of an ordinary image, lowest first; undefined for everything else. */
+export function listImageLayers(source: OciSource, context: OpsContext): readonly Descriptor[] | undefined {
+  const parsed = parseManifest(source.bytes, source.location, context.limits);
+  return parsed.kind === 'manifest' && isOrdinaryImage(parsed.manifest) ? parsed.manifest.layers : undefined;
 }
 
 function indexNote(first: Descriptor | undefined, location: string): Finding {

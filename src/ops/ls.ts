@@ -3,7 +3,7 @@ import { mapConcurrent } from '../bytes/index.js';
 import type { Digest, Part } from '../core/index.js';
 import type { OpsContext } from './context.js';
 import { openVerified } from './open-part.js';
-import { openPackage } from './package.js';
+import { distinct, openPackage } from './package.js';
 import type { FileResult, LsResult } from './results.js';
 
 export interface LsOptions {
@@ -19,7 +19,7 @@ export async function ls(options: LsOptions, context: OpsContext): Promise<LsRes
     const digest = part.digest ?? (options.digests === true ? await digestPart(part) : null);
     return { path: part.path, role: part.role, size: part.size, digest, mode: part.mode === undefined ? null : part.mode.toString(8).padStart(4, '0') };
   });
-  return { files };
+  return { files, findings: distinct(pkg.findings.filter((finding) => finding.level === 'error')) };
 }
 
 /** The digest of a part by reading all of it. */

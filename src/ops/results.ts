@@ -43,6 +43,8 @@ export interface FileResult {
 
 export interface LsResult {
   readonly files: readonly FileResult[];
+  /** Why the list may not be whole, such as a layer that cannot be read. */
+  readonly findings: readonly Finding[];
 }
 
 export interface ValidateResult {

@@ -1,10 +1,11 @@
 import { dirname } from 'node:path';
 import { decompress, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
-import { createError, type Finding, type Part } from '../core/index.js';
+import { createError, type Descriptor, type Finding, type OciSource, type Part } from '../core/index.js';
 import { compileGlobs } from '../buildfile/index.js';
 import { detectFormat, listUnpackSources } from '../formats/index.js';
+import { toLayerLabel } from '../oci/index.js';
 import type { OpsContext } from './context.js';
-import { describeForeign } from './foreign.js';
+import { describeForeign, listImageLayers } from './foreign.js';
 import { readSource } from './package.js';
 import { toAbsolute } from './paths.js';
 import type { UnpackResult } from './results.js';
@@ -64,20 +65,20 @@ async function createSelection(source: OpenedSource, options: UnpackOptions, con
 async function listSources(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<{ sources: readonly UnpackSource[]; policy: 'package' | 'image' }> {
   if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is a bare folder`, hint: 'Its files are on the disk already' });
   if ((await detectFormat(source)) !== undefined) return listUnpackSources(source, { limits: context.limits });
+  const layers = listImageLayers(source, context);
+  if (layers !== undefined) return { policy: 'image', sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)) };
   const pkg = await describeForeign(source, context);
-  if (pkg.format === 'image') return { policy: 'image', sources: pkg.parts.map((part) => toLayerSource(part, context)) };
   if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-'))) return { policy: 'package', sources: pkg.parts.map(toFileSource) };
   throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is an ${pkg.format} whose layers name no files`, hint: 'See `modelport inspect`; of an index, name one entry as oci:DIR@DIGEST' });
 }
 
-function toLayerSource(part: Part, context: OpsContext): UnpackSource {
-  const compression = /[.+](gzip|zstd)$/.exec(part.mediaType ?? '')?.[1] as 'gzip' | 'zstd' | undefined;
+function toLayerSource(descriptor: Descriptor, where: string, { blobs }: OciSource, { limits }: OpsContext): UnpackSource {
+  const compression = /[.+](gzip|zstd)$/.exec(descriptor.mediaType)?.[1] as 'gzip' | 'zstd' | undefined;
   const open = async () => {
-    if (part.content.kind !== 'blob') throw createError('core/bug', { message: 'Cannot happen: a layer of an image is no blob' });
-    const stream = await part.content.blobs.open(part.content.descriptor);
-    return compression === undefined ? stream : decompress(stream, compression, { limits: context.limits, where: part.path });
+    const stream = await blobs.open(descriptor);
+    return compression === undefined ? stream : decompress(stream, compression, { limits, where });
   };
-  return { kind: 'tar', where: part.path, open };
+  return { kind: 'tar', where, open };
 }
 
 function toFileSource(part: Part): UnpackSource {

@@ -1,4 +1,4 @@
-import { digestOf } from '../bytes/index.js';
+import { digestOf, sniffCompression } from '../bytes/index.js';
 import {
   createError,
   type Descriptor,
@@ -23,7 +23,7 @@ export interface DockerImages {
 
 /**
  * What `docker save` writes has no manifests, so each image gets one: the same archive always gives the same bytes. Its layers
- * are uncompressed tars, so their digests are the diff ids that the image's config states.
+ * are uncompressed tars, so their digests are the diff ids that the image's config states; compressed ones are named by their digest.
  */
 export async function readDockerImages(members: Members, limits: Limits): Promise<DockerImages> {
   const list = parseJson(await members.read('manifest.json', limits.manifestBytes), `${members.path}: manifest.json`, {
@@ -83,15 +83,19 @@ async function addImage(
 async function addLayer(name: string, digest: Digest, members: Members, blobs: Map<Digest, BlobPlace>): Promise<Descriptor> {
   const member = members.find(name);
   if (member === undefined) throw badArchive(members.path, `the layer "${name}" is missing`);
-  if (isCompressed(await members.head(member, 4)))
-    throw badArchive(members.path, `the layer "${name}" is compressed, so its digest is nowhere written down`);
-  blobs.set(digest, { kind: 'member', member });
-  return { mediaType: mediaTypes.layer, digest, size: member.size };
+  const compression = sniffCompression(await members.head(member, 4));
+  const layer = compression === 'none' ? { mediaType: mediaTypes.layer, digest } : { mediaType: compressedTypes[compression], digest: toNamedDigest(name, members.path) };
+  blobs.set(layer.digest, { kind: 'member', member });
+  return { ...layer, size: member.size };
 }
 
-function isCompressed(head: Uint8Array): boolean {
-  const magic = Buffer.from(head).toString('hex');
-  return magic.startsWith('1f8b') || magic === '28b52ffd';
+const compressedTypes = { gzip: mediaTypes.layerGzip, zstd: mediaTypes.layerZstd } as const;
+
+/** The config knows the digest of the uncompressed bytes alone, but who writes compressed layers names them by their own. Reading proves it. */
+function toNamedDigest(name: string, path: string): Digest {
+  const digest = `sha256:${/^([0-9a-f]{64})\.tar\.(?:gz|zst)$/.exec(name)?.[1] ?? ''}`;
+  if (isDigest(digest)) return digest;
+  throw badArchive(path, `the layer "${name}" is compressed, and neither its name nor the config says the digest of its bytes`);
 }
 
 function parseDiffIds(bytes: Uint8Array, where: string, limits: Limits): Digest[] {

@@ -4,7 +4,6 @@
  */
 export * from './external-data.js';
 export * from './identify.js';
-export * from './param-size.js';
 export * from './read-weight-file.js';
 export * from './safetensors-index.js';
 export * from './summarize.js';

@@ -8,21 +8,24 @@ const zipMagic = 'PK\x03\x04';
 const legacyMagic = '\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e';
 const torchMember = /^[^/]+\/(data\.pkl|constants\.pkl|version|byteorder|\.format_version|\.data\/serialization_id|data\/\d+|code\/.*)$/;
 
-const latin1 = new TextDecoder('latin1');
+/** One character a byte; a TextDecoder of that name means another code page. */
+function toLatin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
 
 /** Begins like something that torch wrote, old or new. */
 export function isPyTorch(first: Uint8Array): boolean {
-  return latin1.decode(first.subarray(0, legacyMagic.length)) === legacyMagic || (isZip(first) && torchMember.test(firstMember(first)));
+  return toLatin1(first.subarray(0, legacyMagic.length)) === legacyMagic || (isZip(first) && torchMember.test(firstMember(first)));
 }
 
 /** The name in the first local header of a zip. */
 function firstMember(first: Uint8Array): string {
   const length = (first[26] ?? 0) | ((first[27] ?? 0) << 8);
-  return latin1.decode(first.subarray(30, 30 + length));
+  return toLatin1(first.subarray(30, 30 + length));
 }
 
 export function isZip(first: Uint8Array): boolean {
-  return latin1.decode(first.subarray(0, 4)) === zipMagic;
+  return toLatin1(first.subarray(0, 4)) === zipMagic;
 }
 
 /** A PROTO opcode of protocol 2 or later, the mark of a pickle. */
@@ -44,9 +47,9 @@ export async function readPyTorch(file: string, access: RandomAccess): Promise<W
 
 async function isTorchScript(head: Uint8Array, access: RandomAccess): Promise<boolean> {
   const member = '/constants.pkl';
-  if (latin1.decode(head).includes(member)) return true;
+  if (toLatin1(head).includes(member)) return true;
   const start = Math.max(head.length, access.size - pieceBytes);
-  return start < access.size && latin1.decode(await access.read(start, access.size - start)).includes(member);
+  return start < access.size && toLatin1(await access.read(start, access.size - start)).includes(member);
 }
 
 function pickled(file: string): Finding {

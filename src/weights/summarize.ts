@@ -1,7 +1,6 @@
-import { type Capabilities, findDtype, type Finding, type Identity, type TensorSpec, type WeightsSummary } from '../core/index.js';
+import { type Capabilities, findDtype, type Finding, type Identity, type TensorSpec, toParamSize, type WeightsSummary } from '../core/index.js';
 import { findGgufCapabilities, findGgufIdentity, findGgufQuantization } from './gguf-identity.js';
 import { checkShards, choosePreferredFormat, dropCopies, groupShards } from './model-copies.js';
-import { toParamSize } from './param-size.js';
 import { type ParameterCount } from './parameters.js';
 import { present } from './present.js';
 import { parseQuantization, type Quantization } from './quantization.js';

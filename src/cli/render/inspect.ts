@@ -13,6 +13,7 @@ export const renderInspect: Render<InspectResult> = (result, style) =>
     ...renderTitle(result, style),
     ...section('Weights', renderWeights(result, style), style),
     ...section(`Files (${toCount(result.parts.length)}, ${toSize(sumOf(result.parts))})`, renderParts(result, style), style),
+    ...section('Packages', renderEntries(result, style), style),
     ...section('Inputs and outputs', renderIo(result.io, style), style),
     ...section('Run', renderRun(result.run, style), style),
     ...section('Mountable', renderMounts(result, style), style),
@@ -89,6 +90,13 @@ function renderWeights({ weights }: InspectResult, style: Style): string[] {
     ],
     style,
   );
+}
+
+/** Of an index: each entry with the digest by which it can be reached. */
+function renderEntries({ extra }: InspectResult, style: Style): string[] {
+  const entries = (extra['entries'] ?? []) as readonly { readonly name: string | null; readonly digest: string; readonly mediaType: string; readonly artifactType?: string; readonly size: number }[];
+  const columns: readonly Column[] = [{ title: 'NAME' }, { title: 'SIZE', align: 'right' }, { title: 'TYPE' }, { title: 'DIGEST' }];
+  return toTable(columns, entries.map(({ name, size, artifactType, mediaType, digest }) => [name ?? '-', toSize(size), artifactType ?? mediaType, digest]), style);
 }
 
 const mostParts = 30;

@@ -1,12 +1,17 @@
 import type { FileResult, LsResult } from '../../ops/index.js';
+import { renderFindings } from './findings.js';
 import { type Render, shown } from './rendered.js';
 import { type Column, toTable } from './table.js';
 import { toShortDigest, toSize } from './text.js';
 
 /** One path a line, as scripts want it. */
-export const renderPaths: Render<LsResult> = ({ files }) => shown(files.map(({ path }) => path));
+export const renderPaths: Render<LsResult> = ({ files, findings }, style) => 
+  shown(
+    files.map(({ path }) => path),
+    renderFindings(findings, style),
+  );
 
-export const renderLongList: Render<LsResult> = ({ files }, style) => {
+export const renderLongList: Render<LsResult> = ({ files, findings }, style) => {
   const columns: readonly Column[] = [
     { title: 'MODE' },
     { title: 'ROLE' },
@@ -15,5 +20,5 @@ export const renderLongList: Render<LsResult> = ({ files }, style) => {
     { title: 'PATH', shrinks: true },
   ];
   const toRow = ({ mode, role, size, digest, path }: FileResult) => [mode ?? '-', role, toSize(size), toShortDigest(digest), path];
-  return shown(toTable(columns, files.map(toRow), style));
+  return shown(toTable(columns, files.map(toRow), style), renderFindings(findings, style));
 };

@@ -118,11 +118,11 @@ describe('ls', () => {
     { path: 'a b.txt', role: 'doc', size: 1, digest: null, mode: null },
   ] as const;
   it('prints one path a line', () => {
-    expect(render(renderPaths, { files }).out).toEqual(['model.safetensors', 'a b.txt']);
+    expect(render(renderPaths, { files, findings: [] }).out).toEqual(['model.safetensors', 'a b.txt']);
   });
 
   it('prints more when asked', () => {
-    expect(render(renderLongList, { files }).out).toEqual([
+    expect(render(renderLongList, { files, findings: [] }).out).toEqual([
       'MODE  ROLE        SIZE  DIGEST        PATH',
       '0644  weights  19.6 kB  aaaaaaaaaaaa  model.safetensors',
       '-     doc          1 B  -             a b.txt',

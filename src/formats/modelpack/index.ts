@@ -4,7 +4,7 @@
  */
 import type { FormatReader } from '../../core/index.js';
 import { detect } from './detect.js';
-import { read } from './read.js';
+import { read, readImageFiles } from './read.js';
 import { validate } from './validate.js';
 
 /** Reads a package of any vintage; see the functions for what each reads and throws. */
@@ -18,3 +18,4 @@ export { rules } from './rules.js';
 export { type Rule } from './rules/rule.js';
 export { parseVintage, type Vintage, vintages } from './spec.js';
 export { writeHybridImage, writeModelpack } from './write.js';
+export { readImageFiles };

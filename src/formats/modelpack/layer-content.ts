@@ -71,7 +71,7 @@ async function listEntries(
   blobs: BlobSource,
   limits: Limits,
 ): Promise<readonly TarEntry[]> {
-  const options = { limits, where: layer.where };
+  const options = { limits, where: layer.where, openEnded: layer.type?.family === 'image' };
   if (compression === 'none') return scanTar(accessBlob(blobs, descriptor), options);
   if (descriptor.size > limits.listedLayerBytes) {
     throw createError('bytes/limit', {

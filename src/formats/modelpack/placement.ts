@@ -12,7 +12,8 @@ export function findLayerPath(annotations: Readonly<Record<string, string>>): st
     annotations[cnai.filepath] ??
     annotations[titleKey] ??
     (metadata === undefined ? undefined : parseFileMetadata(metadata).metadata.name);
-  return path === undefined || path === '' ? undefined : normalizeEntryName(path);
+  // What normalising would empty, such as ".", stays as it is, so that errors can name it.
+  return path === undefined || path === '' ? undefined : normalizeEntryName(path) || path;
 }
 
 /** The path of a raw layer; one that nothing names is called after its place in the manifest. */

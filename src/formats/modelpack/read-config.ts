@@ -1,5 +1,5 @@
 import type { Capabilities, Finding, Identity, JsonObject, WeightsSummary } from '../../core/index.js';
-import { isJsonObject } from '../../core/index.js';
+import { isJsonObject, toParamSize } from '../../core/index.js';
 import { type ConfigField, type ConfigSection, configFields, diffIdsNames, draftListSeparator } from './config-fields.js';
 import { draftPrefix } from './spec.js';
 
@@ -94,14 +94,8 @@ function toValue(field: ConfigField, value: unknown): unknown {
   if (field.type === 'boolean') return typeof value === 'boolean' ? value : undefined;
   if (field.type === 'strings') return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
   if (typeof value === 'string') return value;
+  // v0.0.1 had the exact count here.
   return field.name === 'paramSize' && typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? toParamSize(value) : undefined;
-}
-
-/** v0.0.1 had the exact count here. At most one decimal digit, the largest scale that leaves at least 1. */
-function toParamSize(count: number): string {
-  const scales = ['K', 'M', 'B', 'T', 'Q'] as const;
-  const power = Math.min(scales.length, Math.max(1, Math.floor(Math.log10(Math.max(count, 1)) / 3)));
-  return `${Number((count / 1000 ** power).toFixed(1))}${scales[power - 1]}`;
 }
 
 export function expectedType(type: ConfigField['type']): string {

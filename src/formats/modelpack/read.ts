@@ -74,6 +74,12 @@ export async function listPartsByLayer(source: PackageSource, options: ReadOptio
   return view.layers.map((layer) => readLayer(layer, contents[layer.index], oci.blobs, options.limits).parts);
 }
 
+/** The files that the stacked layers of an ordinary image show; for what is no ModelPack but may be looked into all the same. */
+export async function readImageFiles(source: OciSource, options: ReadOptions): Promise<{ readonly parts: readonly Part[]; readonly findings: readonly Finding[] }> {
+  const view = parseManifestView(source.bytes, source.location, options.limits);
+  return readStack(view.layers, await listTars(view, source, options), source, options);
+}
+
 /** Undefined for raw layers. */
 async function listTars(view: ManifestView, source: OciSource, { limits }: ReadOptions): Promise<readonly (LayerContent | undefined)[]> {
   return mapConcurrent(view.layers, lookConcurrency, async (layer) =>

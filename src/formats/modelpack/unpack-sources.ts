@@ -42,11 +42,12 @@ async function toSource(layer: LayerView, policy: UnpackPlan['policy'], source: 
     });
   }
   if (layer.type === undefined || layer.type.encoding === 'raw') return toFile(layer, descriptor, source);
-  const open = async () => decoded(await source.blobs.open(descriptor), limits, layer.where);
   const path = findLayerPath(layer.annotations);
-  if (policy === 'image' || path?.includes('/') !== true) return { kind: 'tar', where: layer.where, open };
+  const where = path === undefined ? layer.where : `${layer.where} "${path}"`;
+  const open = async () => decoded(await source.blobs.open(descriptor), limits, where);
+  if (policy === 'image' || path?.includes('/') !== true) return { kind: 'tar', where, open };
   const { entries } = await lookInto(layer, source.blobs, limits);
-  return { kind: 'tar', where: layer.where, open, place: placeEntries(path, entries) };
+  return { kind: 'tar', where, open, place: placeEntries(path, entries) };
 }
 
 function toFile(layer: LayerView, descriptor: Descriptor, source: OciSource): UnpackSource {
