@@ -3,6 +3,7 @@
  * Knows nothing of models or formats.
  */
 export * from './build-blob.js';
+export * from './clone-file.js';
 export * from './compression.js';
 export * from './concurrent.js';
 export * from './content.js';

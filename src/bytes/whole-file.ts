@@ -50,6 +50,11 @@ export class WholeFile {
   }
 }
 
+/** Throws `bytes/file-changed` when a listed file is not as it was. */
+export function assertUnchanged(file: FileContent): void {
+  judgeUnchanged(file, stateBefore(file, file.path), file.path);
+}
+
 function attempt<T>(file: FileContent, action: () => T): T {
   try {
     return action();

@@ -14,10 +14,10 @@ export interface BuildSettings {
   readonly sync: boolean;
 }
 
-/** Writes content once, hashed on the way, and holds it against what `expected` promises: `bytes/digest-mismatch`, `bytes/size-mismatch`. */
+/** Writes content once (without `output` it is only read), hashed on the way, and holds it against what `expected` promises: `bytes/digest-mismatch`, `bytes/size-mismatch`. */
 export async function buildChecked(
   content: BlobContent,
-  output: BuildOutput,
+  output: BuildOutput | undefined,
   { expected, progress, signal }: PutOptions,
   settings: BuildSettings,
 ): Promise<Omit<StoredBlob, 'fresh'>> {

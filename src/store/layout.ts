@@ -1,6 +1,6 @@
 import { constants, existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fromFile, replaceFile, syncFolder, toIoError, verified } from '../bytes/index.js';
+import { cloneFile, fromFile, replaceFile, syncFolder, toIoError, verified } from '../bytes/index.js';
 import {
   type BlobContent,
   type ByteCounters,
@@ -12,6 +12,7 @@ import {
   defaultLimits,
   type Descriptor,
   type Digest,
+  type FileContent,
   type Finding,
   type Limits,
   type NamedDescriptor,
@@ -61,6 +62,9 @@ export interface LayoutOptions {
   readonly digestCache?: string;
 }
 
+/** Cloning a smaller file costs as much as copying it. */
+const clonedBytes = 256 * 1024;
+
 const ownNames = new Set(['blobs', 'cache', 'index.json', 'index.lock', 'ingest', 'oci-layout', 'trash']);
 
 /**
@@ -99,6 +103,7 @@ class Layout implements LayoutStore {
   readonly #cache: DigestCache | undefined;
   readonly #leases: LeaseHolder;
   #exists = false;
+  #canClone = true;
 
   constructor(path: string, { counters = createCounters(), limits = defaultLimits, digestCache }: LayoutOptions) {
     this.path = path;
@@ -146,12 +151,21 @@ class Layout implements LayoutStore {
   async #write(content: BlobContent, options: PutOptions): Promise<StoredBlob> {
     const ingest = this.#leases.createIngestPath();
     try {
-      const blob = await buildChecked(content, { path: ingest }, options, { counters: this.#counters, sync: true });
+      const clone = this.#clone(content, ingest);
+      const settings = { counters: this.#counters, sync: true };
+      const blob = await buildChecked(clone ?? content, clone === undefined ? { path: ingest } : undefined, options, settings);
       return { ...blob, fresh: publishBlobFile(this.path, ingest, blob) };
     } catch (error) {
       rmSync(ingest, { force: true });
       throw toIoError(error, 'write to', this.path);
     }
+  }
+
+  /** Where the file system can share blocks, a large file is not written again, and its clone is what is read. Asked until it says no. */
+  #clone(content: BlobContent, ingest: string): FileContent | undefined {
+    if (!this.#canClone || content.kind !== 'file' || content.size < clonedBytes) return undefined;
+    this.#canClone = cloneFile(content, ingest);
+    return this.#canClone ? { kind: 'file', path: ingest, size: content.size } : undefined;
   }
 
   async resolve(name: string): Promise<Descriptor | undefined> {

@@ -10,7 +10,10 @@ beforeEach(() => {
 afterEach(() => bench.close());
 
 const packed = (files: FileMap, file?: string) =>
-  pack({ dir: bench.write('model', { ...tinyModel, ...files }), format: 'modelpack', name: 'demo/tiny:v1', ...(file === undefined ? {} : { file }) }, bench.context());
+  pack(
+    { dir: bench.write('model', { ...tinyModel, ...files }), format: 'modelpack', name: 'demo/tiny:v1', ...(file === undefined ? {} : { file }) },
+    bench.context(),
+  );
 const looked = async () => inspect({ location: 'demo/tiny:v1' }, bench.context());
 const rolesOf = ({ parts }: Awaited<ReturnType<typeof looked>>) => Object.fromEntries(parts.map(({ path, role }) => [path, role]));
 
@@ -31,14 +34,24 @@ DOC README.md
   it('packs what it names, datasets too, and nothing else', async () => {
     await packed({ Modelfile: text });
     const result = await looked();
-    expect(rolesOf(result)).toEqual({ 'model.safetensors': 'weights', 'config.json': 'config', 'code/run.py': 'code', 'code/start': 'code', 'data/train.csv': 'dataset', 'README.md': 'doc' });
+    expect(rolesOf(result)).toEqual({
+      'model.safetensors': 'weights',
+      'config.json': 'config',
+      'code/run.py': 'code',
+      'code/start': 'code',
+      'data/train.csv': 'dataset',
+      'README.md': 'doc',
+    });
     expect(result.identity).toMatchObject({ name: 'tiny-demo', family: 'tiny' });
     expect(result.weights).toMatchObject({ architecture: 'transformer', format: 'safetensors', precision: 'float32' });
     expect(await validate({ location: 'demo/tiny:v1' }, bench.context())).toMatchObject({ valid: true });
   });
 
   it('that names what is not there is refused with its line', async () => {
-    await expect(packed({ Modelfile: 'NAME a\nMODEL missing.gguf\n' })).rejects.toMatchObject({ message: expect.stringMatching(/missing\.gguf/), where: expect.stringMatching(/Modelfile:2/) });
+    await expect(packed({ Modelfile: 'NAME a\nMODEL missing.gguf\n' })).rejects.toMatchObject({
+      message: expect.stringMatching(/missing\.gguf/),
+      where: expect.stringMatching(/Modelfile:2/),
+    });
   });
 });
 
@@ -63,8 +76,20 @@ docs:
   it('packs what it names', async () => {
     await packed({ Kitfile: text });
     const result = await looked();
-    expect(rolesOf(result)).toEqual({ 'model.safetensors': 'weights', 'code/run.py': 'code', 'code/start': 'code', 'data/train.csv': 'dataset', 'README.md': 'doc' });
-    expect(result.identity).toMatchObject({ name: 'tiny-kit', version: '2.0', description: 'A kit', licenses: ['Apache-2.0'], authors: ['Ann', 'Bob'] });
+    expect(rolesOf(result)).toEqual({
+      'model.safetensors': 'weights',
+      'code/run.py': 'code',
+      'code/start': 'code',
+      'data/train.csv': 'dataset',
+      'README.md': 'doc',
+    });
+    expect(result.identity).toMatchObject({
+      name: 'tiny-kit',
+      version: '2.0',
+      description: 'A kit',
+      licenses: ['Apache-2.0'],
+      authors: ['Ann', 'Bob'],
+    });
   });
 
   it('gives the same package under another name in another place', async () => {
@@ -104,7 +129,10 @@ layers = { weights = "raw", doc = "tar+gzip" }
 
   it('gives way to options', async () => {
     bench.write('model', { ...tinyModel, 'modelport.toml': text });
-    const result = await pack({ dir: './model', format: 'modelpack', name: 'demo/tiny:v1', vintage: 'cncf', layers: ['raw'], set: ['version=9'] }, bench.context());
+    const result = await pack(
+      { dir: './model', format: 'modelpack', name: 'demo/tiny:v1', vintage: 'cncf', layers: ['raw'], set: ['version=9'] },
+      bench.context(),
+    );
     expect(result).toMatchObject({ vintage: 'cncf' });
     const seen = await looked();
     expect(seen.identity.version).toBe('9');

@@ -11,9 +11,20 @@ beforeEach(() => {
 });
 afterEach(() => bench.close());
 
-const fields = ['name=tiny', 'version=1.0', 'licenses=Apache-2.0', 'authors=Ada,Bob', 'description=A tiny one', 'createdAt=2026-01-02T03:04:05Z', 'family=tiny', 'title=Tiny'];
-const packed = (name: string, more: Partial<PackOptions> = {}) => pack({ dir: bench.write('model', tinyModel), format: 'modelpack', name, set: fields, ...more }, bench.context());
-const converted = (source: string, destination: string, more: Partial<ConvertOptions> = {}) => convert({ source, destination, format: 'modelpack', ...more }, bench.context());
+const fields = [
+  'name=tiny',
+  'version=1.0',
+  'licenses=Apache-2.0',
+  'authors=Ada,Bob',
+  'description=A tiny one',
+  'createdAt=2026-01-02T03:04:05Z',
+  'family=tiny',
+  'title=Tiny',
+];
+const packed = (name: string, more: Partial<PackOptions> = {}) =>
+  pack({ dir: bench.write('model', tinyModel), format: 'modelpack', name, set: fields, ...more }, bench.context());
+const converted = (source: string, destination: string, more: Partial<ConvertOptions> = {}) =>
+  convert({ source, destination, format: 'modelpack', ...more }, bench.context());
 
 async function unpacked(location: string) {
   const output = bench.path('out', location.replaceAll(/[/:]/g, '-'));
@@ -97,7 +108,11 @@ describe('what is lost', () => {
   it('stops a conversion that may lose nothing', async () => {
     await packed('a:1', { set: rich });
     const refused = converted('a:1', 'b:1', { vintage: 'draft-2024', failOnLoss: true });
-    await expect(refused).rejects.toMatchObject({ code: 'ops/refused', exitCode: 1, findings: [{ where: 'identity.datasets' }, { where: 'capabilities' }] });
+    await expect(refused).rejects.toMatchObject({
+      code: 'ops/refused',
+      exitCode: 1,
+      findings: [{ where: 'identity.datasets' }, { where: 'capabilities' }],
+    });
     await converted('a:1', 'ok:1', { vintage: 'cnai', failOnLoss: true });
     expect((await list({}, bench.context())).packages.map(({ name }) => name)).toEqual(['a:1', 'ok:1']);
   });

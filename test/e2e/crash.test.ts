@@ -80,7 +80,7 @@ async function atEachMoment(work: (moment: Moment) => Promise<CliEnded>): Promis
     await enterRoom();
     const { code, signal, stderr } = await work(moment);
     if (signal === 'SIGKILL') killed++;
-    else expect(code, stderr).toBe(0);
+    else expect({ code, stderr }).toMatchObject({ code: 0 });
   }
   expect(killed).toBeGreaterThan(0);
 }
@@ -177,7 +177,8 @@ describe('after SIGKILL', () => {
     const usualMs = performance.now() - since;
     await atEachMoment(async ({ line }) => {
       await pack({ dir: model, format: 'modelpack', name: 'big:v1' }, contextOf());
-      for (let index = 0; index < 20; index++) await pack({ dir: join(base, 'small'), format: 'modelpack', name: 'gone:v1', set: [`version=${index}`] }, contextOf());
+      for (let index = 0; index < 20; index++)
+        await pack({ dir: join(base, 'small'), format: 'modelpack', name: 'gone:v1', set: [`version=${index}`] }, contextOf());
       await rm({ names: ['gone:v1'] }, contextOf());
       const ended = await kill({ line: 0, laterMs: (usualMs * line) / rounds }, 'prune');
       await expectWholeStore('big:v1');

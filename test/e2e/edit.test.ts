@@ -14,7 +14,8 @@ afterEach(() => bench.close());
 const megabytes = 4 * 1024 * 1024;
 const model: FileMap = { ...tinyModel, 'model.safetensors': makeTensors({ w: ['U8', [megabytes], megabytes] }) };
 
-const packed = (files: FileMap, more: Partial<PackOptions> = {}) => pack({ dir: bench.write('model', files), format: 'modelpack', name: 'demo/tiny:v1', ...more }, bench.context());
+const packed = (files: FileMap, more: Partial<PackOptions> = {}) =>
+  pack({ dir: bench.write('model', files), format: 'modelpack', name: 'demo/tiny:v1', ...more }, bench.context());
 const edited = (options: Partial<EditOptions>) => edit({ location: 'demo/tiny:v1', name: 'demo/tiny:v2', ...options }, bench.context());
 
 async function unpacked(location: string) {
@@ -42,7 +43,11 @@ describe.each(['cncf', 'cnai', 'draft-2024'] as const)('edit of %s', (vintage) =
     const [old, young] = [await readManifest(bench, 'demo/tiny:v1'), await readManifest(bench, 'demo/tiny:v2')];
     expect(young.layers).toEqual(old.layers);
     expect(young.config).not.toEqual(vintage === 'draft-2024' ? undefined : old.config);
-    expect((await inspect({ location: 'demo/tiny:v2' }, bench.context())).identity).toMatchObject({ licenses: ['Apache-2.0'], description: 'A better one', version: '2.0' });
+    expect((await inspect({ location: 'demo/tiny:v2' }, bench.context())).identity).toMatchObject({
+      licenses: ['Apache-2.0'],
+      description: 'A better one',
+      version: '2.0',
+    });
     expect(await unpacked('demo/tiny:v2')).toEqual(toTree(model));
     await expectSound('demo/tiny:v2');
   });
@@ -51,7 +56,12 @@ describe.each(['cncf', 'cnai', 'draft-2024'] as const)('edit of %s', (vintage) =
     const before = await packed(model, { vintage });
     const extra = bench.write('extra', { NOTICE: 'Read me\n', 'config.json': '{"model_type":"other"}\n' });
     const context = bench.context();
-    const options = { location: 'demo/tiny:v1', name: 'demo/tiny:v2', add: [`${extra}/NOTICE:doc`, `${extra}/config.json`], remove: ['code/run.py', 'empty.bin'] };
+    const options = {
+      location: 'demo/tiny:v1',
+      name: 'demo/tiny:v2',
+      add: [`${extra}/NOTICE:doc`, `${extra}/config.json`],
+      remove: ['code/run.py', 'empty.bin'],
+    };
     const result = await edit(options, context);
     expect(result.changed).toEqual([`add ${extra}/NOTICE:doc`, `add ${extra}/config.json`, 'remove code/run.py', 'remove empty.bin']);
     expect(context.counters.read).toBeLessThan(megabytes / 8);

@@ -1,13 +1,12 @@
-/** Layers, manifests, indexes and configs that lie: each is said by name, and no verb crashes, hangs or believes it. */
+/** Manifests, indexes and configs that lie: each is said by name, and no verb crashes, hangs or believes it. */
 import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { collect, compress, fromBytes } from '../../src/bytes/index.js';
+import { collect } from '../../src/bytes/index.js';
 import { cat, convert, copy, diff, edit, list } from '../../src/ops/index.js';
 import { createHostileSandbox, type HostileSandbox, sha256 } from '../support/hostile-layout.js';
-import { type HostilePackage, rawLayer, tarLayer, writeManifest, writePackage } from '../support/hostile-package.js';
-import { isAlarm, listComplaints, tryAllVerbs, type Verdicts } from '../support/hostile-verbs.js';
+import { type EditableManifest, type HostilePackage, rawLayer, tarLayer, writeManifest, writePackage } from '../support/hostile-package.js';
+import { expectRefused, isAlarm, listComplaints, tryAllVerbs } from '../support/hostile-verbs.js';
 import { rawTar } from '../support/raw-tar.js';
 import { makeTensors } from '../support/weight-files.js';
 
@@ -21,96 +20,11 @@ const location = () => `oci:${sandbox.layout.path}:v1`;
 const everyVerb = () => tryAllVerbs(sandbox, location());
 const good = [rawLayer('README.md', '# hello\n')];
 
-/** Unpacking refuses with these words, and leaves nothing. */
-function expectRefused({ unpack }: Verdicts, words: RegExp): void {
-  expect(listComplaints(unpack)).toEqual([expect.stringMatching(words)]);
-  expect(unpack).toMatchObject({ kind: 'error', exitCode: 1 });
-  expect(existsSync(sandbox.target)).toBe(false);
-}
-
 const nothingCopied = async () => {
   const outcome = await sandbox.attempt(() => copy({ source: location(), destination: 'copy.tar' }, sandbox.context()));
   expect(existsSync(join(sandbox.base, 'copy.tar'))).toBe(false);
   return outcome;
 };
-
-const plain = rawTar({ name: 'plain.txt', content: 'plain' });
-const zstd = (bytes: Uint8Array) => collect(compress(fromBytes(bytes), 'zstd'), 1e9, 'a layer');
-
-/** A frame that says how much it decompresses to, and does so from almost nothing. */
-function zstdBomb(blocks: number): Uint8Array {
-  const windowOf8MiB = 13 << 3;
-  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, windowOf8MiB]);
-  const repeated = Buffer.alloc(4);
-  repeated.writeUIntLE(((128 * 1024) << 3) | (1 << 1), 0, 3);
-  const last = Buffer.from(repeated);
-  last[0] = (last[0] ?? 0) | 1;
-  return Buffer.concat([header, ...Array.from({ length: blocks - 1 }, () => repeated), last]);
-}
-
-const zstdWindow = (byte: number) => Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, byte]), Buffer.from([1, 0, 0])]);
-
-function gzipWith(trailer: 'crc' | 'size'): Uint8Array {
-  const end = Buffer.alloc(8);
-  end.writeUInt32LE(trailer === 'crc' ? 1 : crc32Of(plain), 0);
-  end.writeUInt32LE(trailer === 'size' ? 7 : plain.length, 4);
-  return Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]), deflateRawSync(plain, { level: constants.Z_BEST_SPEED }), end]);
-}
-
-function crc32Of(bytes: Uint8Array): number {
-  return typeof crc32 === 'function' ? crc32(bytes) : gzipSync(bytes).readUInt32LE(gzipSync(bytes).length - 8);
-}
-
-const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]);
-
-describe.each(['cncf', 'draft'] as const)('compressed layers of %s', (vintage) => {
-  const broken: readonly (readonly [string, 'gzip' | 'zstd', () => Uint8Array | Promise<Uint8Array>, RegExp])[] = [
-    ['C1 other bytes behind gzip', 'gzip', () => Buffer.concat([gzipSync(plain), Buffer.from('junk')]), /bad-compression/],
-    ['C1 gzip that is cut', 'gzip', () => gzipSync(plain).subarray(0, 40), /bad-compression/],
-    ['C1 gzip with a wrong checksum', 'gzip', () => gzipWith('crc'), /bad-compression/],
-    ['C1 gzip with a wrong size', 'gzip', () => gzipWith('size'), /bad-compression/],
-    ['C2 a window of 2^31', 'zstd', () => zstdWindow(21 << 3), /bytes\/limit.*window/],
-    ['C2 a dictionary', 'zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x01, 0x58, 0x07, 1, 0, 0]), /bad-compression.*dictionary/],
-    ['C2 zstd that is cut', 'zstd', async () => (await zstd(plain)).subarray(0, 20), /bad-compression/],
-    ['C2 other bytes behind zstd', 'zstd', async () => Buffer.concat([await zstd(plain), Buffer.from('junk')]), /bad-compression/],
-    ['C2 a skippable frame of 4 GiB', 'zstd', () => Buffer.from([0x50, 0x2a, 0x4d, 0x18, 255, 255, 255, 255]), /bytes\/limit|bad-compression/],
-    ['C3 zeros without end', 'zstd', () => zstdBomb(8000), /bytes\/limit.*ratio/],
-  ];
-
-  it.each(broken)('%s', async (_, compression, make, words) => {
-    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, await make(), { compression })] });
-    const verdicts = await everyVerb();
-    expectRefused(verdicts, words);
-    expect(listComplaints(verdicts.inspect).length).toBeGreaterThan(0);
-  });
-
-  it.each([
-    ['C1 two members of gzip', 'gzip', () => Buffer.concat([gzipSync(plain.subarray(0, 700)), gzipSync(plain.subarray(700))])],
-    ['C2 skippable frames', 'zstd', async () => Buffer.concat([skippable, await zstd(plain.subarray(0, 700)), skippable, await zstd(plain.subarray(700)), skippable])],
-  ] as const)('%s are one layer', async (_, compression, make) => {
-    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, await make(), { compression, diffId: sha256(plain) })] });
-    const { unpack, verify } = await everyVerb();
-    expect(verify).toMatchObject({ result: { ok: true } });
-    expect(unpack).toMatchObject({ result: { files: 1 } });
-    expect(readdirSync(sandbox.target)).toEqual(['plain.txt']);
-  });
-
-  it.each([
-    ['plain tar', () => plain],
-    ['zstd', () => zstd(plain)],
-  ] as const)('C4 called gzip and is %s: said, and read as what it is', async (_, make) => {
-    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, await make(), { compression: 'gzip', diffId: sha256(plain) })] });
-    const { validate, unpack } = await everyVerb();
-    expect(isAlarm(validate)).toBe(true);
-    expect(unpack).toMatchObject({ result: { files: 1 } });
-  });
-
-  it('C5 a diffId of other bytes', async () => {
-    writePackage(sandbox.layout, { vintage, layers: [tarLayer(vintage, gzipSync(plain), { compression: 'gzip', diffId: sha256('other') })] });
-    const { verify } = await everyVerb();
-    expect(verify).toMatchObject({ result: { ok: false, problems: [{ level: 'error', code: 'verify/diff-id' }] } });
-  });
-});
 
 describe('descriptors', () => {
   const lies: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -127,33 +41,43 @@ describe('descriptors', () => {
     ['R3 negative', { size: -1 }],
     ['R3 as text', { size: '8' }],
     ['R3 a fraction', { size: 8.5 }],
-    ['R3 2^53 + 1', { size: 9_007_199_254_740_993 }],
+    ['R3 2^53 + 2', { size: 2 ** 53 + 2 }],
     ['R3 no size', { size: undefined }],
   ];
   const places = ['layer', 'config'] as const;
 
   it.each(lies.flatMap(([name, over]) => places.map((place) => [name, place, over] as const)))('%s, of a %s', async (_, place, over) => {
-    writePackage(sandbox.layout, { vintage: 'cncf', layers: good, editManifest: (manifest) => Object.assign(place === 'layer' ? manifest.layers[0] : manifest.config, over) });
+    writePackage(sandbox.layout, {
+      vintage: 'cncf',
+      layers: good,
+      editManifest: ({ layers, config }) => Object.assign(place === 'layer' ? (layers[0] ?? {}) : config, over),
+    });
     const verdicts = await everyVerb();
     expect(isAlarm(verdicts.validate) || isAlarm(verdicts.verify)).toBe(true);
     expect(isAlarm(verdicts.verify)).toBe(true);
-    if (place === 'layer') expectRefused(verdicts, /./);
+    if (place === 'layer') expectRefused(sandbox, verdicts, /./);
     expect(await nothingCopied()).toMatchObject({ kind: 'error', exitCode: 1 });
   });
 
   it.each(['1e999', '99999999999999999999999'])('R3 a size of %s', async (size) => {
     const blob = sandbox.layout.put('# hello\n');
-    writeManifest(sandbox.layout, `{"schemaVersion":2,"artifactType":"application/vnd.cncf.model.manifest.v1+json","config":{"mediaType":"application/vnd.cncf.model.config.v1+json","digest":"${sandbox.layout.put('{}').digest}","size":2},"layers":[{"mediaType":"application/vnd.cncf.model.doc.v1.raw","digest":"${blob.digest}","size":${size},"annotations":{"org.cncf.model.filepath":"README.md"}}]}`);
+    writeManifest(
+      sandbox.layout,
+      `{"schemaVersion":2,"artifactType":"application/vnd.cncf.model.manifest.v1+json","config":{"mediaType":"application/vnd.cncf.model.config.v1+json","digest":"${sandbox.layout.put('{}').digest}","size":2},"layers":[{"mediaType":"application/vnd.cncf.model.doc.v1.raw","digest":"${blob.digest}","size":${size},"annotations":{"org.cncf.model.filepath":"README.md"}}]}`,
+    );
     const verdicts = await everyVerb();
-    expectRefused(verdicts, /layers\[0\]|size/);
+    expectRefused(sandbox, verdicts, /layers\[0\]|size/);
     expect(isAlarm(verdicts.validate)).toBe(true);
   });
 
-  it.each(lies.filter(([name]) => name.startsWith('R1')).map(([name, { digest }]) => [name, digest] as const))('%s, in index.json', async (_, digest) => {
-    writePackage(sandbox.layout, { vintage: 'cncf', layers: good });
-    sandbox.layout.index({ digest, size: 5 });
-    for (const outcome of Object.values(await everyVerb())) expect(outcome).toMatchObject({ kind: 'error', exitCode: 1 });
-  });
+  it.each(lies.filter(([name]) => name.startsWith('R1')).map(([name, { digest }]) => [name, digest] as const))(
+    '%s, in index.json',
+    async (_, digest) => {
+      writePackage(sandbox.layout, { vintage: 'cncf', layers: good });
+      sandbox.layout.index({ digest, size: 5 });
+      for (const outcome of Object.values(await everyVerb())) expect(outcome).toMatchObject({ kind: 'error', exitCode: 1 });
+    },
+  );
 
   it.each(['cncf', 'draft'] as const)('R2, R16 bytes that were changed in the store are never handed out: %s', async (vintage) => {
     const bytes = vintage === 'cncf' ? Buffer.from('# hello\n') : rawTar({ name: 'README.md', content: '# hello\n' });
@@ -162,7 +86,7 @@ describe('descriptors', () => {
     changed[changed.indexOf('hello')] = 'j'.charCodeAt(0);
     writeFileSync(sandbox.layout.blobPath(sha256(bytes)), changed);
     const verdicts = await everyVerb();
-    expectRefused(verdicts, /digest-mismatch/);
+    expectRefused(sandbox, verdicts, /digest-mismatch/);
     expect(verdicts.verify).toMatchObject({ result: { ok: false } });
     const read = async () => {
       const stream = await (await cat({ location: location(), path: 'README.md' }, sandbox.context())).open();
@@ -175,7 +99,8 @@ describe('descriptors', () => {
   it('R2 a manifest that is not what the index promises', async () => {
     const digest = writePackage(sandbox.layout, { vintage: 'cncf', layers: good });
     writeFileSync(sandbox.layout.blobPath(digest), '{}');
-    for (const [verb, outcome] of Object.entries(await everyVerb())) if (verb !== 'list') expect(outcome).toMatchObject({ kind: 'error', exitCode: 1 });
+    const { list: _listed, ...others } = await everyVerb();
+    expect(Object.values(others)).toEqual(Array.from({ length: 5 }, () => expect.objectContaining({ kind: 'error', exitCode: 1 })));
   });
 
   it.each(['blob', 'index.json', 'oci-layout'] as const)('R27 a link planted as %s is not followed', async (place) => {
@@ -194,23 +119,26 @@ describe('descriptors', () => {
 });
 
 describe('manifests', () => {
-  const annotated = (key: string, value: unknown) => (manifest: any) => (manifest.annotations = { [key]: value });
+  const annotated = (key: string, value: unknown) => (manifest: EditableManifest) => (manifest['annotations'] = { [key]: value });
   const odd: readonly (readonly [string, NonNullable<HostilePackage['editManifest']>])[] = [
-    ['R11 both kinds in one', (manifest) => (manifest.manifests = [])],
-    ['R11 another media type inside', (manifest) => (manifest.mediaType = 'application/vnd.oci.image.index.v1+json')],
-    ['R11 schema 1', (manifest) => (manifest.schemaVersion = 1)],
-    ['R11 no schema version', (manifest) => delete manifest.schemaVersion],
-    ['R11 an unknown layer type', (manifest) => (manifest.layers[0].mediaType = 'application/vnd.example.thing')],
-    ['R12 layers that are an object', (manifest) => (manifest.layers = { 0: manifest.layers[0] })],
-    ['R12 layers that are null', (manifest) => (manifest.layers = null)],
-    ['R12 a layer that is text', (manifest) => (manifest.layers[0] = 'layer')],
-    ['R12 a layer that is null', (manifest) => (manifest.layers[0] = null)],
-    ['R12 a config that is a list', (manifest) => (manifest.config = [])],
-    ['R12 no config', (manifest) => delete manifest.config],
-    ['R12 annotations that are a list', (manifest) => (manifest.annotations = ['x'])],
+    ['R11 both kinds in one', (manifest) => (manifest['manifests'] = [])],
+    ['R11 another media type inside', (manifest) => (manifest['mediaType'] = 'application/vnd.oci.image.index.v1+json')],
+    ['R11 schema 1', (manifest) => (manifest['schemaVersion'] = 1)],
+    ['R11 no schema version', (manifest) => delete manifest['schemaVersion']],
+    ['R11 an unknown layer type', ({ layers }) => Object.assign(layers[0] ?? {}, { mediaType: 'application/vnd.example.thing' })],
+    ['R12 layers that are an object', (manifest) => Object.assign(manifest, { layers: { 0: manifest.layers[0] } })],
+    ['R12 layers that are null', (manifest) => Object.assign(manifest, { layers: null })],
+    ['R12 a layer that is text', ({ layers }) => Object.assign(layers, ['layer'])],
+    ['R12 a layer that is null', ({ layers }) => Object.assign(layers, [null])],
+    ['R12 a config that is a list', (manifest) => Object.assign(manifest, { config: [] })],
+    ['R12 no config', (manifest) => Object.assign(manifest, { config: undefined })],
+    ['R12 annotations that are a list', (manifest) => (manifest['annotations'] = ['x'])],
     ['R12 an annotation that is an object', annotated('x', { y: 1 })],
-    ['R12 annotations of a layer that are text', (manifest) => (manifest.layers[0].annotations = 'x')],
-    ['R19 filepath and title differ', (manifest) => (manifest.layers[0].annotations['org.opencontainers.image.title'] = '../../other')],
+    ['R12 annotations of a layer that are text', ({ layers }) => Object.assign(layers[0] ?? {}, { annotations: 'x' })],
+    [
+      'R19 filepath and title differ',
+      ({ layers }) => Object.assign(layers[0]?.annotations ?? {}, { 'org.opencontainers.image.title': '../../other' }),
+    ],
   ];
 
   it.each(odd)('%s', async (_, editManifest) => {
@@ -232,7 +160,11 @@ describe('manifests', () => {
     ['R12 a number', () => '5', /./],
     ['R12 a depth of 1,000,000', () => manifestOf(`"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`), /bad-json.*deeper than 64/],
     ['R12 5 MB', () => manifestOf(`"x":"${'x'.repeat(5_000_000)}"}`), /limit|bad-json/],
-    ['R12 100,001 layers', () => manifestOf(`"config":{"mediaType":"x","digest":"${sha256('x')}","size":1},"layers":[${'{},'.repeat(100_000)}{}]}`), /10000\b.*100001|100001.*10000\b/],
+    [
+      'R12 100,001 layers',
+      () => manifestOf(`"config":{"mediaType":"x","digest":"${sha256('x')}","size":1},"layers":[${'{},'.repeat(100_000)}{}]}`),
+      /10000\b.*100001|100001.*10000\b/,
+    ],
   ];
 
   it.each(documents)('%s', async (_, make, words) => {
@@ -247,7 +179,12 @@ describe('manifests', () => {
   it('R12 __proto__ is a key like any other', async () => {
     const blob = sandbox.layout.put('# hello\n');
     const layer = `{"mediaType":"application/vnd.cncf.model.doc.v1.raw","digest":"${blob.digest}","size":8,"annotations":{"__proto__":"x","org.cncf.model.filepath":"README.md"}}`;
-    writeManifest(sandbox.layout, manifestOf(`"__proto__":{"polluted":true},"config":{"mediaType":"application/vnd.cncf.model.config.v1+json","digest":"${sandbox.layout.put('{}').digest}","size":2},"layers":[${layer}]}`));
+    writeManifest(
+      sandbox.layout,
+      manifestOf(
+        `"__proto__":{"polluted":true},"config":{"mediaType":"application/vnd.cncf.model.config.v1+json","digest":"${sandbox.layout.put('{}').digest}","size":2},"layers":[${layer}]}`,
+      ),
+    );
     await everyVerb();
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     expect(readdirSync(sandbox.target)).toEqual(['README.md']);
@@ -318,10 +255,16 @@ describe('configs', () => {
     ['deep', { configBytes: `{"descriptor":${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}}` }],
     ['5 MB', { configBytes: `{"x":"${'x'.repeat(5_000_000)}"}` }],
     ['text where objects are', { editConfig: (config) => Object.assign(config, { descriptor: 'x', config: 'y', modelfs: 'z' }) }],
-    ['objects where text is', { editConfig: (config) => (config.descriptor = { name: {}, version: [], authors: 'Ada', licenses: { a: 1 }, createdAt: 5 }) }],
-    ['diffIds that are no digests', { editConfig: (config) => (config.modelfs.diffIds = [{}, 5, '../../x']) }],
-    ['too many diffIds', { editConfig: (config) => (config.modelfs.diffIds = Array.from({ length: 50_000 }, () => sha256('x'))) }],
-    ['dates and names of other kinds', { editConfig: (config) => Object.assign(config.config, { paramSize: 'many', precision: 16, capabilities: [1, 2], format: null }) }],
+    [
+      'objects where text is',
+      { editConfig: (config) => Object.assign(config, { descriptor: { name: {}, version: [], authors: 'Ada', licenses: { a: 1 }, createdAt: 5 } }) },
+    ],
+    ['diffIds that are no digests', { editConfig: ({ modelfs }) => Object.assign(modelfs, { diffIds: [{}, 5, '../../x'] }) }],
+    ['too many diffIds', { editConfig: ({ modelfs }) => Object.assign(modelfs, { diffIds: Array.from({ length: 50_000 }, () => sha256('x')) }) }],
+    [
+      'dates and names of other kinds',
+      { editConfig: ({ config }) => Object.assign(config, { paramSize: 'many', precision: 16, capabilities: [1, 2], format: null }) },
+    ],
   ])('%s', async (_, more) => {
     writePackage(sandbox.layout, { vintage: 'cncf', layers: good, ...more });
     const { validate, unpack } = await everyVerb();
@@ -349,12 +292,18 @@ describe('writing verbs', () => {
       await sandbox.attempt(() => diff({ a: source, b: source }, sandbox.context())),
       await sandbox.attempt(() => list({}, sandbox.context())),
     ];
-    for (const outcome of outcomes) if (outcome.kind === 'error') expect(outcome.exitCode).toBe(1);
+    expect(outcomes.filter((outcome) => outcome.kind === 'error' && outcome.exitCode !== 1)).toEqual([]);
     sandbox.assertClean();
   });
 
   it('take a good one, so that the table above can fail', async () => {
-    writePackage(sandbox.layout, { vintage: 'cncf', layers: [{ ...rawLayer('a.safetensors', makeTensors({ w: ['F32', [4], 16] })), mediaType: 'application/vnd.cncf.model.weight.v1.raw' }, ...good] });
+    writePackage(sandbox.layout, {
+      vintage: 'cncf',
+      layers: [
+        { ...rawLayer('a.safetensors', makeTensors({ w: ['F32', [4], 16] })), mediaType: 'application/vnd.cncf.model.weight.v1.raw' },
+        ...good,
+      ],
+    });
     const verdicts = await everyVerb();
     expect(listComplaints(verdicts.inspect, verdicts.verify, verdicts.unpack)).toEqual([]);
     expect(verdicts.list).toMatchObject({ result: { packages: [{ name: 'v1', format: 'modelpack' }] } });

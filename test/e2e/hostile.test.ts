@@ -66,13 +66,25 @@ const entries: readonly (readonly [string, readonly RawEntry[], Partial<Record<F
   ['A7 a fifo', [{ name: 'c', type: '6' }], { cncf: device('fifo'), draft: [] }],
   ['A8 set-uid', [file('s', { mode: 0o4755 })], { cncf: /refused-entry.*"s".*set-id/, draft: { quietly: ['s'] } }],
   ['A8 set-gid', [file('s', { mode: 0o2755 })], { cncf: /refused-entry.*"s".*set-id/, draft: { quietly: ['s'] } }],
-  ['A8 sticky, for all to write, of another user', [file('s', { mode: 0o1777, uid: 4242, gid: 4242 })], { cncf: { quietly: ['s'] }, draft: { quietly: ['s'] } }],
+  [
+    'A8 sticky, for all to write, of another user',
+    [file('s', { mode: 0o1777, uid: 4242, gid: 4242 })],
+    { cncf: { quietly: ['s'] }, draft: { quietly: ['s'] } },
+  ],
   ['A9 twice the same', [file('a'), file('a')], { raw: twice, cncf: twice, draft: { quietly: ['a'] } }],
   ['A9 twice, not the same', [file('a'), file('a', { content: 'y' })], { raw: twice, cncf: twice, draft: { quietly: ['a'] } }],
   ['A10 case twins', [file('A'), file('a')], { raw: ['A', 'a'], cncf: ['A', 'a'], draft: ['A', 'a'] }],
-  ['A10 sharp s', [file('stra\u00dfe'), file('strasse')], { raw: ['strasse', 'stra\u00dfe'], cncf: ['strasse', 'stra\u00dfe'], draft: ['strasse', 'stra\u00dfe'] }],
+  [
+    'A10 sharp s',
+    [file('stra\u00dfe'), file('strasse')],
+    { raw: ['strasse', 'stra\u00dfe'], cncf: ['strasse', 'stra\u00dfe'], draft: ['strasse', 'stra\u00dfe'] },
+  ],
   ['A10 Kelvin', [file('K'), file('\u212a')], { raw: ['K', '\u212a'], cncf: ['K', '\u212a'], draft: ['K', '\u212a'] }],
-  ['A11 Unicode twins', [file('cafe\u0301'), file('caf\u00e9')], { raw: ['cafe\u0301', 'caf\u00e9'], cncf: ['cafe\u0301', 'caf\u00e9'], draft: ['cafe\u0301', 'caf\u00e9'] }],
+  [
+    'A11 Unicode twins',
+    [file('cafe\u0301'), file('caf\u00e9')],
+    { raw: ['cafe\u0301', 'caf\u00e9'], cncf: ['cafe\u0301', 'caf\u00e9'], draft: ['cafe\u0301', 'caf\u00e9'] },
+  ],
   ['A12 a line break', [file('a\nb')], { raw: control, cncf: control, draft: ['a\nb'] }],
   ['A12 an escape sequence', [file('a\u001b[2Jb')], { raw: control, cncf: control, draft: ['a\u001b[2Jb'] }],
   ['A12 a NUL', [file('a\0b')], { raw: /unsafe-path.*NUL/ }],
@@ -85,14 +97,20 @@ const entries: readonly (readonly [string, readonly RawEntry[], Partial<Record<F
   ['A13 a short name', [file('PROGRA~1')], { raw: ['PROGRA~1'], cncf: ['PROGRA~1'], draft: ['PROGRA~1'] }],
   ['A14 a file, then a folder', [file('a'), file('a/b')], { raw: clash, cncf: clash, draft: clash }],
   ['A14 a folder, then a file', [file('a/b'), file('a')], { raw: clash, cncf: clash, draft: clash }],
-  ['A15 a name of 5000 bytes', [file(`${'long-name/'.repeat(100)}${'x'.repeat(4000)}`)], { raw: /unsafe-path.*longer/, cncf: /unsafe-path.*longer/, draft: /unsafe-path.*longer/ }],
+  [
+    'A15 a name of 5000 bytes',
+    [file(`${'long-name/'.repeat(100)}${'x'.repeat(4000)}`)],
+    { raw: /unsafe-path.*longer/, cncf: /unsafe-path.*longer/, draft: /unsafe-path.*longer/ },
+  ],
   ['A15 300 folders', [file(deepPath)], { raw: /unsafe-path.*deep/, cncf: /unsafe-path.*deep/, draft: /unsafe-path.*deep/ }],
   ['A15 a part of 256 bytes', [file('n'.repeat(256))], { raw: /unsafe-path.*255/, cncf: /unsafe-path.*255/, draft: /unsafe-path.*255/ }],
   ['whiteouts outside', [file('../.wh.secret')], { raw: leaves, cncf: leaves, draft: leaves }],
   ['a whiteout of ..', [file('.wh...')], { draft: /refused-entry.*whiteout of nothing/ }],
 ];
 
-const cases = entries.flatMap(([name, list, expected]) => forms.flatMap((form) => (expected[form] === undefined ? [] : [{ name, form, list, expected: expected[form] }])));
+const cases = entries.flatMap(([name, list, expected]) =>
+  forms.flatMap((form) => (expected[form] === undefined ? [] : [{ name, form, list, expected: expected[form] }])),
+);
 
 function toLayers(form: Form, list: readonly RawEntry[]): readonly HostileLayer[] {
   return form === 'raw' ? list.map(({ name, content = '' }) => rawLayer(name, content)) : [tarLayer(form, rawTar(...list))];
@@ -139,12 +157,18 @@ describe('entries', () => {
   });
 
   it('A3 a link and a file through it stay apart even where the target exists', async () => {
-    writePackage(sandbox.layout, { vintage: 'draft', layers: [tarLayer('draft', rawTar(symlink('l', neighbour))), tarLayer('draft', rawTar(file('l/secret')))] });
+    writePackage(sandbox.layout, {
+      vintage: 'draft',
+      layers: [tarLayer('draft', rawTar(symlink('l', neighbour))), tarLayer('draft', rawTar(file('l/secret')))],
+    });
     await expectOutcome({ quietly: ['l/secret'] });
   });
 
   it.each(['cncf', 'draft'] as const)('A4 a second layer writes through the link of the first: %s', async (form) => {
-    writePackage(sandbox.layout, { vintage: form, layers: [tarLayer(form, rawTar(symlink('l', neighbour))), tarLayer(form, rawTar(folder('l'), file('l/secret')))] });
+    writePackage(sandbox.layout, {
+      vintage: form,
+      layers: [tarLayer(form, rawTar(symlink('l', neighbour))), tarLayer(form, rawTar(folder('l'), file('l/secret')))],
+    });
     await expectOutcome(form === 'cncf' ? /refused-entry/ : { quietly: ['l/secret'] });
     if (form === 'draft') expect(lstatSync(join(sandbox.target, 'l')).isDirectory()).toBe(true);
   });
@@ -179,8 +203,20 @@ const tars: readonly (readonly [string, Uint8Array, RegExp])[] = [
   ['A16 a size beyond the end', patchHeader(plain, { [headerFields.size]: '77777777777\0' }), damaged],
   ['A16 a malformed pax record', rawTar({ name: 'pax', type: 'x', content: '9999999999 path=x\n' }, file('x')), damaged],
   ['A17 a sparse file', patchHeader(plain, { [headerFields.type]: 'S' }), damaged],
-  ['A17 a pax sparse file', paxTar({ 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '1099511627776', 'GNU.sparse.name': 'hole' }), damaged],
-  ['A17 a long name twice', Buffer.concat([withoutEnd(rawTar({ name: '././@LongLink', type: 'L', content: 'one\0' })), withoutEnd(rawTar({ name: '././@LongLink', type: 'L', content: '../two\0' })), plain]), /bad-archive|unsafe-path|refused-entry/],
+  [
+    'A17 a pax sparse file',
+    paxTar({ 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '1099511627776', 'GNU.sparse.name': 'hole' }),
+    damaged,
+  ],
+  [
+    'A17 a long name twice',
+    Buffer.concat([
+      withoutEnd(rawTar({ name: '././@LongLink', type: 'L', content: 'one\0' })),
+      withoutEnd(rawTar({ name: '././@LongLink', type: 'L', content: '../two\0' })),
+      plain,
+    ]),
+    /bad-archive|unsafe-path|refused-entry/,
+  ],
   ['A18 a wrong checksum', patchHeader(plain, { [headerFields.checksum]: '000000\0 ' }), damaged],
   ['A18 cut in the middle of content', plain.subarray(0, 514), damaged],
   ['A18 cut in the middle of a header', plain.subarray(0, 300), damaged],
@@ -190,10 +226,13 @@ const tars: readonly (readonly [string, Uint8Array, RegExp])[] = [
 ];
 
 describe('archives', () => {
-  it.each(tars.flatMap(([name, bytes, expected]) => (['cncf', 'draft'] as const).map((form) => ({ name, form, bytes, expected }))))('$name, $form', async ({ form, bytes, expected }) => {
-    writePackage(sandbox.layout, { vintage: form, layers: [tarLayer(form, bytes)] });
-    await expectOutcome(expected);
-  });
+  it.each(tars.flatMap(([name, bytes, expected]) => (['cncf', 'draft'] as const).map((form) => ({ name, form, bytes, expected }))))(
+    '$name, $form',
+    async ({ form, bytes, expected }) => {
+      writePackage(sandbox.layout, { vintage: form, layers: [tarLayer(form, bytes)] });
+      await expectOutcome(expected);
+    },
+  );
 
   it.each(['cncf', 'draft'] as const)('A19 more entries than are allowed, %s', async (form) => {
     const many = Array.from({ length: 1001 }, (_, index) => file(`f${index}`, { content: '' }));

@@ -43,7 +43,10 @@ describe.each(forms)('%s with %s layers', (vintage, encoding) => {
     touchAll(first, 1_000_000_000);
     const second = bench.write('elsewhere/second', Object.fromEntries(Object.entries(tinyModel).toReversed()));
     const a = await packed(first, form);
-    const b = await pack({ dir: second, format: 'modelpack', name: 'other:name', ...form }, bench.context({ home: bench.path('another-home'), concurrency: 1 }));
+    const b = await pack(
+      { dir: second, format: 'modelpack', name: 'other:name', ...form },
+      bench.context({ home: bench.path('another-home'), concurrency: 1 }),
+    );
     const c = await packed(second, { ...form, name: undefined as never, output: bench.path('c.tar') });
     expect([b.digest, c.digest]).toEqual([a.digest, a.digest]);
     writeFileSync(join(second, 'config.json'), '{"model_type":"tinY"}\n');
@@ -63,7 +66,10 @@ describe.each(forms)('%s with %s layers', (vintage, encoding) => {
     const { digest } = await packed(bench.write('model', tinyModel), form);
     const { valid, findings } = await validate({ location: 'demo/tiny:v1' }, bench.context());
     const compressedWeights = vintage !== 'draft-2024' && encoding.includes('+') ? ['MP-14'] : [];
-    expect({ valid, rules: findings.filter(({ level }) => level !== 'note').map(({ rule }) => rule) }).toEqual({ valid: true, rules: compressedWeights });
+    expect({ valid, rules: findings.filter(({ level }) => level !== 'note').map(({ rule }) => rule) }).toEqual({
+      valid: true,
+      rules: compressedWeights,
+    });
     const { ok, problems, checked } = await verify({ location: `demo/tiny@${digest}` }, bench.context());
     expect({ ok, problems, files: checked.files }).toEqual({ ok: true, problems: [], files: Object.keys(tinyModel).length + 2 });
   });
@@ -72,9 +78,15 @@ describe.each(forms)('%s with %s layers', (vintage, encoding) => {
     await packed(bench.write('model', tinyModel), form);
     await copy({ source: 'demo/tiny:v1', destination: 'oci:layout:v1' }, bench.context());
     await copy({ source: 'oci:layout:v1', destination: 'one.tar' }, bench.context());
-    const views = await Promise.all(['demo/tiny:v1', 'oci:layout:v1', 'one.tar'].map((location) => inspect({ location, tensors: true }, bench.context())));
+    const views = await Promise.all(
+      ['demo/tiny:v1', 'oci:layout:v1', 'one.tar'].map((location) => inspect({ location, tensors: true }, bench.context())),
+    );
     const [store, ...others] = views.map(({ location: _location, from: _from, ...view }) => view);
-    expect(store).toMatchObject({ format: 'modelpack', vintage, weights: { format: 'safetensors', parameters: 72, tensors: 2, precision: 'float32' } });
+    expect(store).toMatchObject({
+      format: 'modelpack',
+      vintage,
+      weights: { format: 'safetensors', parameters: 72, tensors: 2, precision: 'float32' },
+    });
     for (const other of others) expect(other).toEqual(store);
   });
 });
@@ -82,12 +94,18 @@ describe.each(forms)('%s with %s layers', (vintage, encoding) => {
 describe.each(['cncf', 'cnai', 'draft-2024'] as const)('%s as it is by default', (vintage) => {
   it('breaks no rule and takes all advice', async () => {
     await packed(bench.write('model', tinyModel), { vintage, set: ['licenses=Apache-2.0'] });
-    expect(await validate({ location: 'demo/tiny:v1', strict: true }, bench.context())).toEqual({ format: 'modelpack', vintage, valid: true, findings: [] });
+    expect(await validate({ location: 'demo/tiny:v1', strict: true }, bench.context())).toEqual({
+      format: 'modelpack',
+      vintage,
+      valid: true,
+      findings: [],
+    });
   });
 
   it('writes SOURCE_DATE_EPOCH into times, and only that', async () => {
     const dir = bench.write('model', tinyModel);
-    const at = (epoch: string) => pack({ dir, format: 'modelpack', name: `at:${epoch || 'unset'}`, vintage }, bench.context({ env: { SOURCE_DATE_EPOCH: epoch } }));
+    const at = (epoch: string) =>
+      pack({ dir, format: 'modelpack', name: `at:${epoch || 'unset'}`, vintage }, bench.context({ env: { SOURCE_DATE_EPOCH: epoch } }));
     const [unset, old, same, young] = [await at(''), await at('1000000000'), await at('1000000000'), await at('1700000000')];
     expect(same.digest).toBe(old.digest);
     expect(new Set([unset.digest, old.digest, young.digest]).size).toBe(3);
@@ -107,7 +125,19 @@ it.each(['cncf', 'cnai'] as const)('the config of %s follows the published schem
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
   const dir = bench.write('model', tinyModel);
-  const set = ['name=tiny', 'version=1.0', 'licenses=Apache-2.0,MIT', 'authors=Ada', 'description=A tiny one', 'createdAt=2026-01-02T03:04:05Z', 'inputTypes=text', 'outputTypes=text', 'languages=en', 'knowledgeCutoff=2025-01-01T00:00:00Z', 'reasoning=true'];
+  const set = [
+    'name=tiny',
+    'version=1.0',
+    'licenses=Apache-2.0,MIT',
+    'authors=Ada',
+    'description=A tiny one',
+    'createdAt=2026-01-02T03:04:05Z',
+    'inputTypes=text',
+    'outputTypes=text',
+    'languages=en',
+    'knowledgeCutoff=2025-01-01T00:00:00Z',
+    'reasoning=true',
+  ];
   await packed(dir, { vintage, set });
   const accepts = ajv.compile(schema);
   expect([accepts(await readConfig(bench, 'demo/tiny:v1')), accepts.errors]).toEqual([true, null]);
@@ -151,14 +181,25 @@ describe('bytes', () => {
 });
 
 describe('many files', () => {
-  const many = (count: number, name: (index: number) => string) => Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), `${index}\n`]));
+  const many = (count: number, name: (index: number) => string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), `${index}\n`]));
 
   it('share a tar layer, and documents that registries show stay alone', async () => {
-    const model = { ...many(300, (index) => `docs/page-${index}.md`), 'README.md': '# Many\n', LICENSE: 'MIT\n', 'model.safetensors': tinyModel['model.safetensors'] as Uint8Array };
+    const model = {
+      ...many(300, (index) => `docs/page-${index}.md`),
+      'README.md': '# Many\n',
+      LICENSE: 'MIT\n',
+      'model.safetensors': tinyModel['model.safetensors'] as Uint8Array,
+    };
     const { findings, digest } = await packed(bench.write('model', model));
     expect(findings).toMatchObject([{ level: 'note', code: 'modelpack/grouped-layer' }]);
     const { layers } = await readManifest(bench, digest);
-    expect(layers.map(({ annotations = {} }) => annotations['org.cncf.model.filepath'])).toEqual(['model.safetensors', 'docs', 'LICENSE', 'README.md']);
+    expect(layers.map(({ annotations = {} }) => annotations['org.cncf.model.filepath'])).toEqual([
+      'model.safetensors',
+      'docs',
+      'LICENSE',
+      'README.md',
+    ]);
     expect(layers.map(({ mediaType }) => mediaType.split('.').at(-1))).toEqual(['raw', 'tar', 'raw', 'raw']);
     expect((await validate({ location: 'demo/tiny:v1', strict: true }, bench.context())).findings).toEqual([]);
     await unpack({ location: 'demo/tiny:v1', output: bench.path('out') }, bench.context());
@@ -166,8 +207,15 @@ describe('many files', () => {
   });
 
   it('that make the manifest too large are refused before a blob is written', async () => {
-    const dir = bench.write('model', many(7000, (index) => `notes/${String(index).padStart(80, 'n')}.md`));
-    await expect(packed(dir, { layers: ['raw'] })).rejects.toMatchObject({ code: 'oci/too-large', exitCode: 1, hint: expect.stringMatching(/--layers/) });
+    const dir = bench.write(
+      'model',
+      many(7000, (index) => `notes/${String(index).padStart(80, 'n')}.md`),
+    );
+    await expect(packed(dir, { layers: ['raw'] })).rejects.toMatchObject({
+      code: 'oci/too-large',
+      exitCode: 1,
+      hint: expect.stringMatching(/--layers/),
+    });
     expect(listFiles(bench.home).filter((path) => path.startsWith('blobs'))).toEqual([]);
     expect((await packed(dir)).bytes.total).toBeGreaterThan(7000);
   });
@@ -177,7 +225,10 @@ it('a hybrid adds an image of the same files under a second tag', async () => {
   const { hybrid, digest, bytes } = await packed(bench.write('model', tinyModel), { hybrid: true });
   expect(hybrid).toMatchObject({ name: 'demo/tiny:v1-image' });
   expect(hybrid?.digest).not.toBe(digest);
-  expect((await list({}, bench.context())).packages.map(({ name, format }) => [name, format])).toEqual([['demo/tiny:v1', 'modelpack'], ['demo/tiny:v1-image', expect.any(String)]]);
+  expect((await list({}, bench.context())).packages.map(({ name, format }) => [name, format])).toEqual([
+    ['demo/tiny:v1', 'modelpack'],
+    ['demo/tiny:v1-image', expect.any(String)],
+  ]);
   expect((await readManifest(bench, hybrid?.digest as string)).config.mediaType).toBe('application/vnd.oci.image.config.v1+json');
   await unpack({ location: 'demo/tiny:v1-image', output: bench.path('out') }, bench.context());
   expect(readTree(bench.path('out'))).toEqual(toTree(tinyModel));
@@ -197,11 +248,19 @@ describe('refuses', () => {
     ['names that differ in Unicode form only', { 'caf\u00e9.txt': '1', 'cafe\u0301.txt': '2' }, /caf/],
     ['a folder and a file that fold to one name', { 'data/x.txt': '1', Data: '2' }, /data/i],
   ])('%s', async (_, files, name) => {
-    expect(await refusal(bench.write('model', files))).toMatchObject({ code: 'bytes/unsafe-path', exitCode: 1, message: expect.stringMatching(name) });
+    expect(await refusal(bench.write('model', files))).toMatchObject({
+      code: 'bytes/unsafe-path',
+      exitCode: 1,
+      message: expect.stringMatching(name),
+    });
   });
 
   it.each(['draft-2024', 'cncf'] as const)('a whiteout name where layers are stacked: %s', async (vintage) => {
-    const dir = bench.write('model', { 'model.safetensors': tinyModel['model.safetensors'] as Uint8Array, 'sub/.wh.x': '', 'modelport.toml': '[files]\nother = ["sub/.wh.x"]\n' });
+    const dir = bench.write('model', {
+      'model.safetensors': tinyModel['model.safetensors'] as Uint8Array,
+      'sub/.wh.x': '',
+      'modelport.toml': '[files]\nother = ["sub/.wh.x"]\n',
+    });
     const error = await refusal(dir, vintage === 'cncf' ? { vintage, hybrid: true } : { vintage });
     expect(error).toMatchObject({ code: 'bytes/unsafe-path', where: 'sub/.wh.x' });
   });
@@ -216,7 +275,9 @@ describe('refuses', () => {
   it('an ONNX model whose data is missing, by name', async () => {
     const dir = bench.write('model', { 'model.onnx': makeOnnx({ external: 'model.onnx.data', bytes: 64 }) });
     expect(await refusal(dir)).toMatchObject({ code: 'ops/refused', message: expect.stringMatching(/model\.onnx\.data/) });
-    expect((await inspect({ location: dir }, bench.context())).findings).toMatchObject([{ level: 'error', message: expect.stringMatching(/model\.onnx\.data/) }]);
+    expect((await inspect({ location: dir }, bench.context())).findings).toMatchObject([
+      { level: 'error', message: expect.stringMatching(/model\.onnx\.data/) },
+    ]);
     bench.write('model', { 'model.onnx.data': Buffer.alloc(64) });
     expect((await packed(dir)).parts).toMatchObject([{ path: 'model.onnx' }, { path: 'model.onnx.data', role: 'weights' }]);
   });
@@ -269,7 +330,11 @@ describe('a file that changes while it is packed', () => {
   ] as const)('and %s is refused, and nothing is left', async (_, event, change) => {
     const dir = bench.write('model', { 'model.safetensors': big });
     const context = bench.context({ progress: watching(event, () => change(join(dir, 'model.safetensors'))), counters: createCounters() });
-    await expect(pack({ dir, format: 'modelpack', name: 'demo/tiny:v1' }, context)).rejects.toMatchObject({ code: 'bytes/file-changed', exitCode: 3, where: expect.stringMatching(/model\.safetensors$/) });
+    await expect(pack({ dir, format: 'modelpack', name: 'demo/tiny:v1' }, context)).rejects.toMatchObject({
+      code: 'bytes/file-changed',
+      exitCode: 3,
+      where: expect.stringMatching(/model\.safetensors$/),
+    });
     expect((await list({}, bench.context())).packages).toEqual([]);
     expect(listFiles(bench.home).filter((path) => !/^(index\.json|oci-layout|cache\/.*)$/.test(path))).toEqual([]);
     expect(readdirSync(bench.home)).not.toContain('ingest');
@@ -281,5 +346,11 @@ it('ls names every file with size and mode', async () => {
   const { files } = await ls({ location: 'demo/tiny:v1', digests: true }, bench.context());
   const tree = toTree(tinyModel);
   expect(files.map(({ path }) => path).toSorted()).toEqual(Object.keys(tree));
-  for (const { path, size, mode, digest } of files) expect({ path, size, mode, digest }).toEqual({ path, size: tree[path]?.[1].length, mode: `0${tree[path]?.[0]}`, digest: expect.stringMatching(/^sha256:/) });
+  for (const { path, size, mode, digest } of files)
+    expect({ path, size, mode, digest }).toEqual({
+      path,
+      size: tree[path]?.[1].length,
+      mode: `0${tree[path]?.[0]}`,
+      digest: expect.stringMatching(/^sha256:/),
+    });
 });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { list, pack, prune, verify } from '../../src/ops/index.js';
-import { runCli } from '../support/cli-process.js';
+import { type CliEnded, runCli } from '../support/cli-process.js';
 import { createWorkbench, tinyModel, type Workbench } from '../support/workbench.js';
 
 let bench: Workbench;
@@ -20,7 +20,7 @@ const inHome = (home: string) => ({
   assertTidy: () => expect(readdirSync(bench.path(home)).filter((name) => name !== 'cache')).toEqual(['blobs', 'index.json', 'oci-layout']),
 });
 
-const done = (ended: { readonly code: number | null; readonly stderr: string }) => expect(ended.code, ended.stderr).toBe(0);
+const done = ({ code, stderr, stdout }: CliEnded) => expect({ code, stderr, stdout }).toMatchObject({ code: 0 });
 
 describe('at one time', () => {
   it('two pack the same folder under one name, and a third elsewhere', async () => {
@@ -47,9 +47,9 @@ describe('at one time', () => {
   it('one prunes over and over while others pack, edit and copy', async () => {
     const { run, context, assertTidy } = inHome('pruned');
     await pack({ dir: './tiny', format: 'modelpack', name: 'tiny:v1' }, context());
-    let working = true;
+    const finished = new AbortController();
     const pruning = (async () => {
-      for (let round = 0; working || round < 3; round++) await prune({}, context());
+      while (!finished.signal.aborted) await prune({}, context());
     })();
     const work = async () => {
       done(await run('pack', './big', '-t', 'big:v1'));
@@ -60,9 +60,7 @@ describe('at one time', () => {
       done(await run('convert', 'big:v3', 'big:v4', '--vintage', 'draft-2024'));
     };
     const others = Promise.all([0, 1].map(async (index) => done(await run('pack', './tiny', '-t', `tiny:p${index}`, '--set', `version=${index}`))));
-    await Promise.all([work(), others]).finally(() => {
-      working = false;
-    });
+    await Promise.all([work(), others]).finally(() => finished.abort());
     await pruning;
     expect(await verify({}, context())).toMatchObject({ ok: true, problems: [] });
     expect((await list({}, context())).packages.map(({ name }) => name)).toEqual(['big:v2', 'big:v3', 'big:v4', 'tiny:p0', 'tiny:p1', 'tiny:v1']);

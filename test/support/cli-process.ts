@@ -20,7 +20,11 @@ export interface CliEnded {
 
 export function startCli(args: readonly string[], { home, cwd, env = {} }: Surroundings): ChildProcess {
   const { PATH = '' } = process.env;
-  return spawn(process.execPath, [program, ...args], { cwd, env: { PATH, HOME: cwd, MODELPORT_HOME: home, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [program, ...args], {
+    cwd,
+    env: { PATH, HOME: cwd, MODELPORT_HOME: home, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 export function finishCli(child: ChildProcess): Promise<CliEnded> {
@@ -45,7 +49,12 @@ export interface Moment {
 }
 
 /** Sends a signal at the moment; a process that ends before is left in peace. */
-export function interruptCli(args: readonly string[], signal: NodeJS.Signals, { line, laterMs }: Moment, surroundings: Surroundings): Promise<CliEnded> {
+export function interruptCli(
+  args: readonly string[],
+  signal: NodeJS.Signals,
+  { line, laterMs }: Moment,
+  surroundings: Surroundings,
+): Promise<CliEnded> {
   const child = startCli([...args, '--progress', 'json'], surroundings);
   let lines = 0;
   let timer: NodeJS.Timeout | undefined;

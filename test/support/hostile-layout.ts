@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isToolkitError, type Limits, defaultLimits } from '../../src/core/index.js';
+import { defaultLimits, isToolkitError, type Limits } from '../../src/core/index.js';
 import { createContext, type OpsContext } from '../../src/ops/index.js';
 
 export function sha256(bytes: Uint8Array | string): string {
@@ -30,7 +30,11 @@ export class HostileLayout {
   }
 
   index(...roots: readonly object[]): void {
-    const manifests = roots.map((root) => ({ mediaType: 'application/vnd.oci.image.manifest.v1+json', annotations: { 'org.opencontainers.image.ref.name': 'v1' }, ...root }));
+    const manifests = roots.map((root) => ({
+      mediaType: 'application/vnd.oci.image.manifest.v1+json',
+      annotations: { 'org.opencontainers.image.ref.name': 'v1' },
+      ...root,
+    }));
     writeFileSync(join(this.path, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
   }
 }
@@ -75,16 +79,17 @@ export function createHostileSandbox(): HostileSandbox {
 
 async function attempt(work: () => Promise<unknown>): Promise<Outcome> {
   const since = performance.now();
-  try {
-    return { kind: 'result', result: await work() };
-  } catch (error) {
-    if (!isToolkitError(error)) throw new Error('A verb crashed', { cause: error });
-    if (error.exitCode === 70) throw new Error('A verb says that this is a bug', { cause: error });
-    return { kind: 'error', code: error.code, message: error.message, exitCode: error.exitCode };
-  } finally {
-    const took = performance.now() - since;
-    if (took > longestMs) throw new Error(`A verb took ${Math.round(took)} ms`);
-  }
+  const outcome = await work().then((result): Outcome => ({ kind: 'result', result }), toOutcome);
+  const took = performance.now() - since;
+  if (took > longestMs) throw new Error(`A verb took ${Math.round(took)} ms`);
+  return outcome;
+}
+
+function toOutcome(error: unknown): Outcome {
+  if (!isToolkitError(error)) throw new Error('A verb crashed', { cause: error });
+  const { code, message, exitCode } = error;
+  if (exitCode === 70) throw new Error('A verb says that this is a bug', { cause: error });
+  return { kind: 'error', code, message, exitCode };
 }
 
 function assertClean(base: string): void {

@@ -10,13 +10,26 @@ export interface HostileLayer {
   readonly descriptor?: Readonly<Record<string, unknown>>;
 }
 
+type Fields = Record<string, unknown>;
+
+export interface EditableManifest extends Fields {
+  readonly config: Fields;
+  readonly layers: (Fields & { readonly annotations?: Fields })[];
+}
+
+export interface EditableConfig extends Fields {
+  readonly descriptor: Fields;
+  readonly config: Fields;
+  readonly modelfs: Fields;
+}
+
 export interface HostilePackage {
   /** `draft` packages are stacked image layers. */
   readonly vintage: 'cncf' | 'draft';
   readonly layers: readonly HostileLayer[];
-  readonly editConfig?: (config: any) => void;
+  readonly editConfig?: (config: EditableConfig) => void;
   readonly configBytes?: Uint8Array | string;
-  readonly editManifest?: (manifest: any) => void;
+  readonly editManifest?: (manifest: EditableManifest) => void;
 }
 
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
@@ -26,16 +39,28 @@ export function writePackage(layout: HostileLayout, { vintage, layers, editConfi
   const isDraft = vintage === 'draft';
   const stored = layers.map((layer) => ({ ...layer, ...layout.put(layer.bytes) }));
   const diffIds = stored.map(({ diffId, digest }) => diffId ?? digest);
-  const config: Record<string, unknown> = isDraft
-    ? { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: diffIds } }
-    : { descriptor: { name: 'hostile' }, config: {}, modelfs: { type: 'layers', diffIds } };
+  const config: EditableConfig = {
+    descriptor: { name: 'hostile' },
+    config: {},
+    modelfs: { type: 'layers', diffIds },
+    ...(isDraft ? { architecture: 'amd64', os: 'linux', rootfs: { type: 'layers', diff_ids: diffIds } } : {}),
+  };
   editConfig?.(config);
-  const manifest = {
+  const manifest: EditableManifest = {
     schemaVersion: 2,
     mediaType: manifestType,
     artifactType: isDraft ? 'application/vnd.cnai.model.manifest.v1+json' : 'application/vnd.cncf.model.manifest.v1+json',
-    config: { mediaType: isDraft ? 'application/vnd.oci.image.config.v1+json' : 'application/vnd.cncf.model.config.v1+json', ...layout.put(configBytes ?? JSON.stringify(config)) },
-    layers: stored.map(({ mediaType, annotations, digest, size, descriptor }) => ({ mediaType, digest, size, ...(annotations === undefined ? {} : { annotations: { ...annotations } }), ...descriptor })),
+    config: {
+      mediaType: isDraft ? 'application/vnd.oci.image.config.v1+json' : 'application/vnd.cncf.model.config.v1+json',
+      ...layout.put(configBytes ?? JSON.stringify(config)),
+    },
+    layers: stored.map(({ mediaType, annotations, digest, size, descriptor }) => ({
+      mediaType,
+      digest,
+      size,
+      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+      ...descriptor,
+    })),
   };
   editManifest?.(manifest);
   return writeManifest(layout, JSON.stringify(manifest));
@@ -58,7 +83,11 @@ export function rawLayer(path: string, bytes: Uint8Array | string = path, annota
 }
 
 /** An archive as a layer of either vintage. */
-export function tarLayer(vintage: HostilePackage['vintage'], bytes: Uint8Array, more: Partial<HostileLayer> & { readonly compression?: 'gzip' | 'zstd' } = {}): HostileLayer {
+export function tarLayer(
+  vintage: HostilePackage['vintage'],
+  bytes: Uint8Array,
+  more: Partial<HostileLayer> & { readonly compression?: 'gzip' | 'zstd' } = {},
+): HostileLayer {
   const { compression, ...over } = more;
   const ending = compression === undefined ? 'tar' : `tar+${compression}`;
   const mediaType = vintage === 'draft' ? `application/vnd.oci.image.layer.v1.${ending}` : `application/vnd.cncf.model.code.v1.${ending}`;

@@ -1,4 +1,6 @@
-import { hasErrors, type Finding, type Limits } from '../../src/core/index.js';
+import { existsSync } from 'node:fs';
+import { expect } from 'vitest';
+import { type Finding, hasErrors, type Limits } from '../../src/core/index.js';
 import { inspect, list, ls, unpack, validate, verify } from '../../src/ops/index.js';
 import type { HostileSandbox, Outcome } from './hostile-layout.js';
 
@@ -28,7 +30,9 @@ export async function tryAllVerbs(sandbox: HostileSandbox, location: string, lim
 
 /** `code: message` of each refusal, and of each finding. */
 export function listComplaints(...outcomes: readonly Outcome[]): string[] {
-  return outcomes.flatMap((outcome) => (outcome.kind === 'error' ? [`${outcome.code}: ${outcome.message}`] : findingsOf(outcome).map(({ code, message }) => `${code}: ${message}`)));
+  return outcomes.flatMap((outcome) =>
+    outcome.kind === 'error' ? [`${outcome.code}: ${outcome.message}`] : findingsOf(outcome).map(({ code, message }) => `${code}: ${message}`),
+  );
 }
 
 export function findingsOf(outcome: Outcome): readonly Finding[] {
@@ -40,4 +44,11 @@ export function findingsOf(outcome: Outcome): readonly Finding[] {
 /** A refusal, or a finding that is an error. */
 export function isAlarm(outcome: Outcome): boolean {
   return outcome.kind === 'error' || hasErrors(findingsOf(outcome));
+}
+
+/** Unpacking refuses with these words, and leaves nothing. */
+export function expectRefused(sandbox: HostileSandbox, { unpack }: Verdicts, words: RegExp): void {
+  expect(listComplaints(unpack)).toEqual([expect.stringMatching(words)]);
+  expect(unpack).toMatchObject({ kind: 'error', exitCode: 1 });
+  expect(existsSync(sandbox.target)).toBe(false);
 }

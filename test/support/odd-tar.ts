@@ -16,7 +16,9 @@ export const headerFields = { name: 0, size: 124, checksum: 148, type: 156, link
 
 /** A member with pax records of any bytes before it. */
 export function paxTar(records: Readonly<Record<string, string>>, name = 'plain.txt', content = 'plain'): Uint8Array {
-  const text = Object.entries(records).map(([key, value]) => paxRecord(key, value)).join('');
+  const text = Object.entries(records)
+    .map(([key, value]) => paxRecord(key, value))
+    .join('');
   return Buffer.concat([withoutEnd(rawTar({ name: 'pax', type: 'x', content: Buffer.from(text, 'latin1') })), rawTar({ name, content })]);
 }
 

@@ -1,4 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createContext, type OpsContext } from '../../src/ops/index.js';
@@ -78,7 +90,8 @@ export function listFiles(root: string): string[] {
 
 /** Every file below a folder with its permission bits and content (latin1, so that nothing is lost), to be compared. */
 export function readTree(root: string): Record<string, readonly [mode: string, content: string]> {
-  const toEntry = (path: string) => [path, [(statSync(join(root, path)).mode & 0o777).toString(8), readFileSync(join(root, path), 'latin1')]] as const;
+  const toEntry = (path: string) =>
+    [path, [(statSync(join(root, path)).mode & 0o777).toString(8), readFileSync(join(root, path), 'latin1')]] as const;
   return Object.fromEntries(listFiles(root).map(toEntry));
 }
 
