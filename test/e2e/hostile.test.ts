@@ -1,5 +1,5 @@
 /** Archives and paths that mean harm: nothing is written outside, nothing half-written is left, and what is wrong is said by name. */
-import { chmodSync, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHostileSandbox, type HostileSandbox } from '../support/hostile-layout.js';
@@ -7,6 +7,7 @@ import { type HostileLayer, rawLayer, tarLayer, writePackage } from '../support/
 import { listComplaints, tryAllVerbs } from '../support/hostile-verbs.js';
 import { headerFields, patchHeader, paxTar, withoutEnd } from '../support/odd-tar.js';
 import { type RawEntry, rawTar } from '../support/raw-tar.js';
+import { listFiles } from '../support/workbench.js';
 
 let sandbox: HostileSandbox;
 beforeEach(() => {
@@ -118,8 +119,7 @@ function toLayers(form: Form, list: readonly RawEntry[]): readonly HostileLayer[
 
 /** Files and links of the target. */
 function listTarget(): string[] {
-  const found = readdirSync(sandbox.target, { recursive: true, withFileTypes: true });
-  return found.flatMap((each) => (each.isDirectory() ? [] : [join(each.parentPath, each.name).slice(sandbox.target.length + 1)])).sort();
+  return listFiles(sandbox.target);
 }
 
 const location = () => `oci:${sandbox.layout.path}:v1`;

@@ -47,8 +47,8 @@ export function isAlarm(outcome: Outcome): boolean {
 }
 
 /** Unpacking refuses with these words, and leaves nothing. */
-export function expectRefused(sandbox: HostileSandbox, { unpack }: Verdicts, words: RegExp): void {
-  expect(listComplaints(unpack)).toEqual([expect.stringMatching(words)]);
-  expect(unpack).toMatchObject({ kind: 'error', exitCode: 1 });
+export function expectRefused(sandbox: HostileSandbox, verdicts: Verdicts, words: RegExp): void {
+  expect(listComplaints(verdicts.unpack)).toEqual([expect.stringMatching(words)]);
+  expect(verdicts.unpack).toMatchObject({ kind: 'error', exitCode: 1 });
   expect(existsSync(sandbox.target)).toBe(false);
 }

@@ -11,6 +11,7 @@ import {
   type UnpackTar,
 } from '../../src/bytes/index.js';
 import { defaultLimits, isToolkitError, type ToolkitError } from '../../src/core/index.js';
+import { listTree } from './list-tree.js';
 import { type RawEntry, rawTar } from './raw-tar.js';
 
 /** A place to unpack to, with a file beside it that must stay as it is and alone. */
@@ -39,7 +40,7 @@ export function createSandbox(): UnpackSandbox {
     unpack,
     unpackImage: (sources, options) => unpack(sources, { policy: 'image', ...options }),
     refusal: (work) => refusalOf(work, target),
-    tree: () => listTree(target),
+    tree: () => describeTree(target),
     close: () => {
       const strangers = readdirSync(base).filter((name) => name !== 'sentinel' && name !== 'target');
       const sentinel = readFileSync(join(base, 'sentinel'), 'utf8');
@@ -60,13 +61,11 @@ async function refusalOf(work: Promise<unknown>, target: string): Promise<Toolki
   throw new Error('Expected a refusal, and it went through');
 }
 
-function listTree(root: string): string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true })
-    .map((found) => {
-      const path = join(found.parentPath, found.name);
-      const name = path.slice(root.length + 1);
-      if (found.isSymbolicLink()) return `${name} -> ${readlinkSync(path)}`;
-      return found.isDirectory() ? `${name}/` : `${name}: ${readFileSync(path, 'utf8')}`;
+function describeTree(root: string): string[] {
+  return listTree(root)
+    .map(({ path, found }) => {
+      if (found.isSymbolicLink()) return `${path} -> ${readlinkSync(join(root, path))}`;
+      return found.isDirectory() ? `${path}/` : `${path}: ${readFileSync(join(root, path), 'utf8')}`;
     })
     .toSorted();
 }

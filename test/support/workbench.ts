@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createContext, type OpsContext } from '../../src/ops/index.js';
 import { makeTensors } from './weight-files.js';
+import { listTree } from './list-tree.js';
 
 /** Content by path; a pair gives the permission bits too. */
 export type FileMap = Readonly<Record<string, string | Uint8Array | readonly [content: string | Uint8Array, mode: number]>>;
@@ -84,8 +85,9 @@ export function touchAll(root: string, seconds: number): void {
 
 /** Paths of the files below a folder, sorted. */
 export function listFiles(root: string): string[] {
-  const found = readdirSync(root, { recursive: true, withFileTypes: true });
-  return found.flatMap((each) => (each.isDirectory() ? [] : [join(each.parentPath, each.name).slice(root.length + 1)])).sort();
+  return listTree(root)
+    .flatMap(({ path, found }) => (found.isDirectory() ? [] : [path]))
+    .sort();
 }
 
 /** Every file below a folder with its permission bits and content (latin1, so that nothing is lost), to be compared. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { build, encode, entry, files, layer, type Recipe, tar, validRecipe, weights } from '../../../test/fixtures/modelpack/packages.js';
+import { listTree } from '../../../test/support/list-tree.js';
 import { unpackPackage } from '../../bytes/index.js';
 import { defaultLimits, type OciSource } from '../../core/index.js';
 import { vintages } from './spec.js';
@@ -17,8 +18,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 async function unpack(source: OciSource): Promise<string[]> {
   const { sources, policy } = await listUnpackSources(source, options);
   await unpackPackage(sources, join(folder, 'out'), { policy, limits: defaultLimits });
-  return readdirSync(join(folder, 'out'), { recursive: true, withFileTypes: true })
-    .flatMap((each) => (each.isFile() ? [join(each.parentPath, each.name).slice(join(folder, 'out').length + 1)] : []))
+  return listTree(join(folder, 'out'))
+    .flatMap(({ path, found }) => (found.isFile() ? [path] : []))
     .sort();
 }
 
