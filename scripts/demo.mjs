@@ -33,7 +33,9 @@ function runStep([title, line], index, work) {
 /** Compares without modelport, so that its word is not taken for it. */
 function compareFolders(before, after) {
   // The description is what the package was made from, not a part of it.
-  const names = readdirSync(before).filter((name) => name !== 'modelport.toml').sort();
+  const names = readdirSync(before)
+    .filter((name) => name !== 'modelport.toml')
+    .sort();
   const unpacked = readdirSync(after).sort();
   if (names.join() !== unpacked.join()) throw new Error(`Packed ${names.join(', ')}; unpacked ${unpacked.join(', ')}`);
   for (const name of names) {

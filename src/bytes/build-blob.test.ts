@@ -33,7 +33,8 @@ function watch() {
   return state;
 }
 
-const build = (content: BlobContent, output?: { path: string; position?: number }, options: BuildBlobOptions = {}) => buildBlob(content, output, { sync: false, ...options });
+const build = (content: BlobContent, output?: { path: string; position?: number }, options: BuildBlobOptions = {}) =>
+  buildBlob(content, output, { sync: false, ...options });
 
 describe('buildBlob', () => {
   it('a file is read, hashed and written once', async () => {

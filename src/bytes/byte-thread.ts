@@ -33,7 +33,10 @@ export function findByteThread(): ByteThread | undefined {
     threads.push(started);
     return started;
   }
-  return threads.reduce<ByteThread | undefined>((least, thread) => (least === undefined || thread.pending < least.pending ? thread : least), undefined);
+  return threads.reduce<ByteThread | undefined>(
+    (least, thread) => (least === undefined || thread.pending < least.pending ? thread : least),
+    undefined,
+  );
 }
 
 function startThread(): ByteThread {

@@ -35,7 +35,7 @@ export function replaceFile(path: string, bytes: Uint8Array | string, mode = 0o6
 function writeSynced(path: string, bytes: Uint8Array, mode: number): void {
   const handle = openSync(path, 'wx', mode);
   try {
-    for (let written = 0; written < bytes.byteLength; ) written += writeSync(handle, bytes, written);
+    for (let written = 0; written < bytes.byteLength;) written += writeSync(handle, bytes, written);
     fsyncSync(handle);
   } finally {
     closeSync(handle);

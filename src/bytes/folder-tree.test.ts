@@ -52,7 +52,12 @@ describe('readFolder', () => {
     chmodSync(join(root, 'a'), 0o4750);
     utimesSync(join(root, 'a'), 1_700_000_000, 1_700_000_000.5);
     const [entry] = (await read()).entries;
-    expect(entry).toMatchObject({ size: 4, mode: 0o750, mtime: 1_700_000_000, identity: { key: expect.stringContaining(':4:1700000000500000000:') as string } });
+    expect(entry).toMatchObject({
+      size: 4,
+      mode: 0o750,
+      mtime: 1_700_000_000,
+      identity: { key: expect.stringContaining(':4:1700000000500000000:') as string },
+    });
     expect(entry?.identity.changedMs).toBeCloseTo(Date.now(), -5);
   });
 

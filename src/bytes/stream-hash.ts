@@ -63,8 +63,8 @@ function toShared(bytes: Uint8Array): Uint8Array {
  * long streams in shared memory, where a hash thread reads them without a copy.
  */
 export function allocateRing(bufferBytes: number, expectedBytes: number): BufferRing {
-  const allocate = expectedBytes >= threadBytes ? (size: number) => Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow;
-  const buffers = [allocate(bufferBytes), allocate(bufferBytes), allocate(bufferBytes)] as const;
+  const allocate = () => (expectedBytes >= threadBytes ? Buffer.from(new SharedArrayBuffer(bufferBytes)) : Buffer.allocUnsafeSlow(bufferBytes));
+  const buffers = [allocate(), allocate(), allocate()] as const;
   let turn = 0;
   return { next: () => buffers[turn++ % 3] as Buffer };
 }

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { type ByteCounters, type ByteRange, type ByteStream, createError, type Digest, isDigest, type RandomAccess, splitDigest } from '../core/index.js';
+import {
+  type ByteCounters,
+  type ByteRange,
+  type ByteStream,
+  createError,
+  type Digest,
+  isDigest,
+  type RandomAccess,
+  splitDigest,
+} from '../core/index.js';
 import { toIoError } from './os-error.js';
 import { allocateRing, createStreamHash } from './stream-hash.js';
 

@@ -132,8 +132,7 @@ export class TarParser {
   /** `end` is where the block ends in the stream. */
   #useBlock(block: Buffer, end: number): void {
     if (block[0] === 0 && isZero(block)) {
-      if (this.#isPending)
-        throw this.#bad('it ends after a header that belongs to an entry');
+      if (this.#isPending) throw this.#bad('it ends after a header that belongs to an entry');
       this.#zeroBlocks++;
       return;
     }

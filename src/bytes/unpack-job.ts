@@ -109,7 +109,9 @@ export class UnpackJob {
     const item = this.#start(source.where);
     const { limits } = this.options;
     const { where } = source;
-    await naming(where, async () => readTar(this.#watched(await source.open(), item), { limits, where, openEnded: this.options.policy === 'image' }, onEntry));
+    await naming(where, async () =>
+      readTar(this.#watched(await source.open(), item), { limits, where, openEnded: this.options.policy === 'image' }, onEntry),
+    );
     item.done();
   }
 

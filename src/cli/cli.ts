@@ -59,7 +59,12 @@ function toAnnouncement(io: CliIo, options: CommonOptions, escape: Escape): OpsC
   const style = styleFor(io.stderr, io.env, options.color);
   const isSilent = options.json === true || options.quiet === true;
   return (findings) => {
-    if (!isSilent) io.stderr.write(renderFindings(toDisplayable(findings, escape), style).map((line) => `${line}\n`).join(''));
+    if (!isSilent)
+      io.stderr.write(
+        renderFindings(toDisplayable(findings, escape), style)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
   };
 }
 

@@ -89,7 +89,11 @@ export function renderFailure({ message, where, usage, hint, findings, stack }: 
     ...aside('where', where),
     ...aside('usage', usage),
     ...aside('hint', hint),
-    ...renderFindings(findings.filter((finding) => finding.where !== where || !message.includes(finding.message)), style, '  '),
+    ...renderFindings(
+      findings.filter((finding) => finding.where !== where || !message.includes(finding.message)),
+      style,
+      '  ',
+    ),
     ...(debug && stack !== undefined ? stack.split('\n') : []),
   ];
 }

@@ -125,7 +125,11 @@ describe('options', () => {
   });
 
   it('become the context that the verb works in', async () => {
-    const { calls } = await call(['ls', 'x', '--concurrency', '3'], { ls: { files: [], findings: [] } }, { cwd: '/some/where', env: { MODELPORT_HOME: '/home' } });
+    const { calls } = await call(
+      ['ls', 'x', '--concurrency', '3'],
+      { ls: { files: [], findings: [] } },
+      { cwd: '/some/where', env: { MODELPORT_HOME: '/home' } },
+    );
     expect(calls[0]?.context).toMatchObject({ concurrency: 3, cwd: '/some/where', env: { MODELPORT_HOME: '/home' } });
   });
 });

@@ -7,9 +7,12 @@ const limits = { bytes: 10_000, depth: 8 };
 const parse = (text: string | Uint8Array) => parseJson(typeof text === 'string' ? Buffer.from(text) : text, 'x.json', limits);
 
 describe('parseJson', () => {
-  it.each(['{}', '[]', '[1,"a",null,true,{"b":[{}]}]', '{"a":"{\\"a\\":1}","b":{"a":1}}', ' \n"x" ', '{"a,":1,"a":[",a",{"a":2}]}'])('reads %s as JSON.parse does', (text) => {
-    expect(parse(text)).toEqual(JSON.parse(text));
-  });
+  it.each(['{}', '[]', '[1,"a",null,true,{"b":[{}]}]', '{"a":"{\\"a\\":1}","b":{"a":1}}', ' \n"x" ', '{"a,":1,"a":[",a",{"a":2}]}'])(
+    'reads %s as JSON.parse does',
+    (text) => {
+      expect(parse(text)).toEqual(JSON.parse(text));
+    },
+  );
 
   it.each([
     ['{"a":1,"a":2}', 'the key "a" stands twice', 'x.json:1:8'],
@@ -24,7 +27,9 @@ describe('parseJson', () => {
   });
 
   it('refuses what is not UTF-8', () => {
-    expect(() => parse(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(expect.objectContaining({ message: expect.stringContaining('not UTF-8') as string }));
+    expect(() => parse(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('not UTF-8') as string }),
+    );
   });
 
   it('agrees with JSON.parse on every value', () => {

@@ -38,7 +38,11 @@ function parseTransport(transport: (typeof transports)[number], text: string): L
   const colon = named.indexOf(':');
   const path = colon < 0 ? named : named.slice(0, colon);
   const tag = colon < 0 ? undefined : named.slice(colon + 1);
-  if (path === '') throw createError('core/bad-location', { message: `Cannot use the location "${text}": a path is missing after ${transport}:`, hint: `Write ${transport}:PATH or ${transport}:PATH:TAG` });
+  if (path === '')
+    throw createError('core/bad-location', {
+      message: `Cannot use the location "${text}": a path is missing after ${transport}:`,
+      hint: `Write ${transport}:PATH or ${transport}:PATH:TAG`,
+    });
   return {
     kind: transport,
     text,

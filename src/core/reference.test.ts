@@ -30,12 +30,17 @@ describe('parseReference', () => {
     ['a'.repeat(256), 'longer than 255'],
     ['../a', 'not a host name'],
   ])('refuses %j', (text, reason) => {
-    expect(() => parseReference(text)).toThrow(expect.objectContaining({ code: 'core/bad-reference', message: expect.stringContaining(reason) as string }));
+    expect(() => parseReference(text)).toThrow(
+      expect.objectContaining({ code: 'core/bad-reference', message: expect.stringContaining(reason) as string }),
+    );
   });
 
-  it.each(['a@sha256:../../etc/x', 'a@sha256:AAAA', 'a@md5:d41d8cd98f00b204e9800998ecf8427e', `a@sha256:${'A'.repeat(64)}`])('refuses the digest of %s', (text) => {
-    expect(() => parseReference(text)).toThrow(expect.objectContaining({ code: 'core/bad-digest' }));
-  });
+  it.each(['a@sha256:../../etc/x', 'a@sha256:AAAA', 'a@md5:d41d8cd98f00b204e9800998ecf8427e', `a@sha256:${'A'.repeat(64)}`])(
+    'refuses the digest of %s',
+    (text) => {
+      expect(() => parseReference(text)).toThrow(expect.objectContaining({ code: 'core/bad-digest' }));
+    },
+  );
 
   it('is written back as it was, its tag filled in', () => {
     expect(toStoreName(parseReference('h.io/a/b'))).toBe('h.io/a/b:latest');

@@ -52,7 +52,8 @@ function judge(text: string, host: string | undefined, repository: string, tag: 
   if (!repositoryGrammar.test(repository)) {
     throw refuse(text, `the repository ${JSON.stringify(repository)} may hold only a-z, 0-9 and single . _ __ - between them, in parts joined by /`);
   }
-  if ((host?.length ?? 0) + repository.length > maxNameLength) throw refuse(text, `host and repository together are longer than ${maxNameLength} characters`);
+  if ((host?.length ?? 0) + repository.length > maxNameLength)
+    throw refuse(text, `host and repository together are longer than ${maxNameLength} characters`);
   if (tag !== undefined && !tagGrammar.test(tag)) {
     throw refuse(text, `the tag ${JSON.stringify(tag)} must be 1 to 128 of A-Z a-z 0-9 _ . - and begin with neither . nor -`);
   }

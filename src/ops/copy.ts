@@ -16,14 +16,21 @@ export interface CopyOptions {
 export async function copy(options: CopyOptions, context: OpsContext): Promise<CopyResult> {
   if (options.all === true) return copyAll(options, context);
   const source = await openSource(options.source, context);
-  if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot copy "${options.source}": it is a bare folder`, hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE' });
+  if (source.kind === 'files')
+    throw createError('format/unsupported', {
+      message: `Cannot copy "${options.source}": it is a bare folder`,
+      hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE',
+    });
   return copyRoots(source.shelf, [{ ...(source.name === undefined ? {} : { name: source.name }), descriptor: source.root }], options, context);
 }
 
 async function copyAll(options: CopyOptions, context: OpsContext): Promise<CopyResult> {
   const shelf = await openShelf(options.source, context);
   if (shelf === undefined) {
-    throw createError('ops/bad-option', { message: `Cannot copy all of "${options.source}": it is one package`, hint: '--all takes an OCI layout or an archive as source' });
+    throw createError('ops/bad-option', {
+      message: `Cannot copy all of "${options.source}": it is one package`,
+      hint: '--all takes an OCI layout or an archive as source',
+    });
   }
   const roots = await shelf.list();
   if (roots.length === 0) throw createError('store/name-not-found', { message: `Cannot copy "${options.source}": it holds no package` });
@@ -41,7 +48,14 @@ async function copyRoots(shelf: Shelf, roots: readonly NamedDescriptor[], option
     }
     await target.finish();
     const copied = roots.map((root) => ({ name: nameAtTarget(root, roots.length, target) ?? target.name, digest: root.descriptor.digest }));
-    return { digest: (roots[0] as { descriptor: Descriptor }).descriptor.digest, name: copied[0]?.name ?? null, path: target.path, bytes, lost: [], copied };
+    return {
+      digest: (roots[0] as { descriptor: Descriptor }).descriptor.digest,
+      name: copied[0]?.name ?? null,
+      path: target.path,
+      bytes,
+      lost: [],
+      copied,
+    };
   } finally {
     await target.close();
   }

@@ -10,7 +10,14 @@ type Check = DoctorResult['checks'][number];
 
 /** Looks at what modelport needs and says what would mend what is missing. Changes nothing. */
 export async function doctor(_options: object, context: OpsContext): Promise<DoctorResult> {
-  const checks = [checkNode(), checkWritable('store folder', context.home), checkWritable('temporary folder', context.env['TMPDIR'] ?? tmpdir()), checkSpace(context.home), checkEpoch(context), ...(await checkStore(context))];
+  const checks = [
+    checkNode(),
+    checkWritable('store folder', context.home),
+    checkWritable('temporary folder', context.env['TMPDIR'] ?? tmpdir()),
+    checkSpace(context.home),
+    checkEpoch(context),
+    ...(await checkStore(context)),
+  ];
   return { ok: checks.every((check) => check.status !== 'error'), checks };
 }
 
@@ -28,7 +35,12 @@ function checkWritable(name: string, folder: string): Check {
     rmSync(mkdtempSync(join(existing, '.modelport-doctor-')), { recursive: true });
     return { name, status: 'ok', message: `${folder} can be written` };
   } catch (error) {
-    return { name, status: 'error', message: `${folder} cannot be written: ${(error as Error).message}`, hint: name === 'store folder' ? 'Set MODELPORT_HOME to a folder of yours' : 'Set TMPDIR to a folder of yours' };
+    return {
+      name,
+      status: 'error',
+      message: `${folder} cannot be written: ${(error as Error).message}`,
+      hint: name === 'store folder' ? 'Set MODELPORT_HOME to a folder of yours' : 'Set TMPDIR to a folder of yours',
+    };
   }
 }
 
@@ -42,12 +54,15 @@ function checkSpace(folder: string): Check {
   const { bavail, bsize } = statfsSync(nearestExisting(folder));
   const free = bavail * bsize;
   const message = `${(free / 1e9).toFixed(1)} GB free for the store`;
-  return free >= wantedBytes ? { name: 'disk', status: 'ok', message } : { name: 'disk', status: 'warning', message, hint: 'Free some space: `modelport prune`' };
+  return free >= wantedBytes
+    ? { name: 'disk', status: 'ok', message }
+    : { name: 'disk', status: 'warning', message, hint: 'Free some space: `modelport prune`' };
 }
 
 function checkEpoch(context: OpsContext): Check {
   const text = context.env['SOURCE_DATE_EPOCH'];
-  if (text === undefined || text === '') return { name: 'times', status: 'ok', message: 'Packages carry no times, so that digests depend on content alone' };
+  if (text === undefined || text === '')
+    return { name: 'times', status: 'ok', message: 'Packages carry no times, so that digests depend on content alone' };
   if (/^\d{1,11}$/.test(text)) return { name: 'times', status: 'ok', message: `Packages carry the time of SOURCE_DATE_EPOCH=${text}` };
   return { name: 'times', status: 'error', message: `SOURCE_DATE_EPOCH is "${text}"`, hint: 'Set it to seconds since 1970, or unset it' };
 }
@@ -58,7 +73,14 @@ async function checkStore(context: OpsContext): Promise<Check[]> {
   try {
     const { names, missing } = await readNames(context);
     if (missing.length === 0) return [{ name: 'store', status: 'ok', message: `${names} names, each with its manifest` }];
-    return [{ name: 'store', status: 'error', message: `No manifest for ${missing.join(', ')}`, hint: `Remove them: \`modelport rm ${missing.join(' ')}\`` }];
+    return [
+      {
+        name: 'store',
+        status: 'error',
+        message: `No manifest for ${missing.join(', ')}`,
+        hint: `Remove them: \`modelport rm ${missing.join(' ')}\``,
+      },
+    ];
   } catch (error) {
     if (!isToolkitError(error)) throw error;
     return [{ name: 'store', status: 'error', message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }];

@@ -32,7 +32,10 @@ export interface EditOptions {
 export async function edit(options: EditOptions, context: OpsContext): Promise<EditResult> {
   const { source, pkg } = await openPackage(options.location, context);
   if (pkg.format !== 'modelpack' || source.kind === 'files') {
-    throw createError('format/unsupported', { message: `Cannot edit "${options.location}": it is ${source.kind === 'files' ? 'a bare folder' : `an ${pkg.format}`}`, hint: 'Pack it first: `modelport pack DIR -t NAME`' });
+    throw createError('format/unsupported', {
+      message: `Cannot edit "${options.location}": it is ${source.kind === 'files' ? 'a bare folder' : `an ${pkg.format}`}`,
+      hint: 'Pack it first: `modelport pack DIR -t NAME`',
+    });
   }
   const edits = await readEdits(pkg, options, context);
   const target = await openTarget(targetOf(options, source), context);
@@ -66,12 +69,19 @@ function targetOf(options: EditOptions, source: ShelfSource): { name?: string; o
   const { name, output } = options;
   if (name !== undefined || output !== undefined) return { ...(name === undefined ? {} : { name }), ...(output === undefined ? {} : { output }) };
   if (source.fromStore && source.name !== undefined) return { name: source.name };
-  throw createError('ops/bad-option', { message: `Cannot edit "${options.location}" in its place`, hint: 'Give the new package a name with -t NAME, or a file with -o PATH' });
+  throw createError('ops/bad-option', {
+    message: `Cannot edit "${options.location}" in its place`,
+    hint: 'Give the new package a name with -t NAME, or a file with -o PATH',
+  });
 }
 
 async function readEdits(pkg: ModelPackage, options: EditOptions, context: OpsContext): Promise<ModelpackEdits> {
   const { set = [], add = [], remove = [] } = options;
-  if (set.length + add.length + remove.length === 0) throw createError('ops/bad-option', { message: 'Cannot edit: nothing was said to change', hint: 'Use --set KEY=VALUE, --add FILE[:role] or --remove PATH' });
+  if (set.length + add.length + remove.length === 0)
+    throw createError('ops/bad-option', {
+      message: 'Cannot edit: nothing was said to change',
+      hint: 'Use --set KEY=VALUE, --add FILE[:role] or --remove PATH',
+    });
   return { described: applySettings(pkg, await parseSettings(set, context)), add: add.map((word) => readAdded(word, context)), remove };
 }
 
@@ -82,8 +92,14 @@ function readAdded(word: string, context: OpsContext): Part {
   const path = toAbsolute(colon > 0 && role !== undefined ? word.slice(0, colon) : word, context);
   try {
     const stat = lstatSync(path);
-    if (!stat.isFile()) throw createError('ops/bad-option', { message: `Cannot add "${word}": it is not a plain file`, hint: `Roles: ${roles.join(', ')}`, where: path });
-    const given: { role: Role; guessed?: boolean } = role === undefined ? { role: classify(basename(path), stat.size, stat.mode).role, guessed: true } : { role };
+    if (!stat.isFile())
+      throw createError('ops/bad-option', {
+        message: `Cannot add "${word}": it is not a plain file`,
+        hint: `Roles: ${roles.join(', ')}`,
+        where: path,
+      });
+    const given: { role: Role; guessed?: boolean } =
+      role === undefined ? { role: classify(basename(path), stat.size, stat.mode).role, guessed: true } : { role };
     return { ...given, path: basename(path), size: stat.size, mode: stat.mode & 0o777, content: { kind: 'file', path, size: stat.size } };
   } catch (error) {
     throw toIoError(error, 'add', path);
@@ -91,10 +107,21 @@ function readAdded(word: string, context: OpsContext): Part {
 }
 
 function changesOf({ set = [], add = [], remove = [] }: EditOptions): string[] {
-  return [...set.map((word) => `set ${word.slice(0, word.indexOf('='))}`), ...add.map((word) => `add ${word}`), ...remove.map((path) => `remove ${path}`)];
+  return [
+    ...set.map((word) => `set ${word.slice(0, word.indexOf('='))}`),
+    ...add.map((word) => `add ${word}`),
+    ...remove.map((path) => `remove ${path}`),
+  ];
 }
 
 function signatureNote(from: Digest, to: Digest): Finding[] {
   if (from === to) return [];
-  return [{ level: 'note', code: 'edit/signatures', message: `Signatures and other things attached to ${from} do not belong to ${to} and were not taken along`, hint: 'Sign the new package' }];
+  return [
+    {
+      level: 'note',
+      code: 'edit/signatures',
+      message: `Signatures and other things attached to ${from} do not belong to ${to} and were not taken along`,
+      hint: 'Sign the new package',
+    },
+  ];
 }

@@ -21,7 +21,13 @@ export async function openFolder(path: string, location: string, options: { read
   const buildfile = found.path === undefined ? undefined : await readBuildfile(options.file ?? join(path, found.path), context.limits);
   const rules = (buildfile?.description ?? emptyDescription).files;
   const tree = await readFolder(path, { limits: context.limits, counters: context.counters, ignore: toFolderIgnore(rules) });
-  return { kind: 'files', location, tree, ...(buildfile === undefined ? {} : { buildfile }), findings: [...found.findings, ...(buildfile?.findings ?? [])] };
+  return {
+    kind: 'files',
+    location,
+    tree,
+    ...(buildfile === undefined ? {} : { buildfile }),
+    findings: [...found.findings, ...(buildfile?.findings ?? [])],
+  };
 }
 
 function listNames(path: string): string[] {
@@ -60,7 +66,11 @@ interface ReadParts {
 /** Roles come first from names; an ONNX file may then make weights of files beside it. */
 async function readParts(source: FolderSource, description: Description, context: OpsContext): Promise<ReadParts> {
   const files = source.tree.entries.filter((entry) => entry.kind === 'file');
-  const classify = (externalData: ReadonlySet<string>) => classifyAll(files, description.files, { externalData, ...(source.buildfile === undefined ? {} : { findGlobPlace: (glob: string) => source.buildfile?.findGlobPlace(glob) }) });
+  const classify = (externalData: ReadonlySet<string>) =>
+    classifyAll(files, description.files, {
+      externalData,
+      ...(source.buildfile === undefined ? {} : { findGlobPlace: (glob: string) => source.buildfile?.findGlobPlace(glob) }),
+    });
   const first = classify(new Set());
   const firstParts = toParts(source, first.files);
   const { files: weightFiles, findings: weightFindings } = await readWeights(firstParts, context);
@@ -77,7 +87,17 @@ async function readParts(source: FolderSource, description: Description, context
 function listUnportable(parts: readonly Part[]): Finding[] {
   return parts.flatMap(({ path }) => {
     const reason = portabilityOf(path);
-    return reason === undefined ? [] : [{ level: 'warning', code: 'bytes/unportable-path', message: `${reason}: the package cannot be unpacked there`, where: path, hint: 'Rename it if the package shall travel to Windows' }];
+    return reason === undefined
+      ? []
+      : [
+          {
+            level: 'warning',
+            code: 'bytes/unportable-path',
+            message: `${reason}: the package cannot be unpacked there`,
+            where: path,
+            hint: 'Rename it if the package shall travel to Windows',
+          },
+        ];
   });
 }
 
@@ -92,11 +112,27 @@ function toParts({ tree }: FolderSource, files: ReturnType<typeof classifyAll>['
     const entry = entries.get(path);
     if (entry === undefined) return [];
     const { size, mode, mtime } = entry;
-    return [{ role, path, size, mode: mode & 0o777, mtime, ...(guessed ? { guessed } : {}), content: { kind: 'file', path: tree.root + sep + path, size, identity: entry.identity } } satisfies Part];
+    return [
+      {
+        role,
+        path,
+        size,
+        mode: mode & 0o777,
+        mtime,
+        ...(guessed ? { guessed } : {}),
+        content: { kind: 'file', path: tree.root + sep + path, size, identity: entry.identity },
+      } satisfies Part,
+    ];
   });
 }
 
-function toPackage(description: Description, parts: readonly Part[], report: WeightsReport, hints: FolderHints, findings: readonly Finding[]): ModelPackage {
+function toPackage(
+  description: Description,
+  parts: readonly Part[],
+  report: WeightsReport,
+  hints: FolderHints,
+  findings: readonly Finding[],
+): ModelPackage {
   const { parameters, ...stated } = description.weights;
   const counted = parameters === undefined ? {} : { parameters, paramSize: toParamSize(parameters) };
   return {
@@ -113,7 +149,9 @@ function toPackage(description: Description, parts: readonly Part[], report: Wei
 }
 
 /** The first that names any: what was written, what an ONNX graph says, what another package's description says. */
-function chooseIo(...sources: readonly (Partial<Pick<ModelPackage['io'], 'inputs' | 'outputs'>> | WeightsReport)[]): Pick<ModelPackage['io'], 'inputs' | 'outputs'> {
+function chooseIo(
+  ...sources: readonly (Partial<Pick<ModelPackage['io'], 'inputs' | 'outputs'>> | WeightsReport)[]
+): Pick<ModelPackage['io'], 'inputs' | 'outputs'> {
   for (const source of sources) {
     const { inputs = [], outputs = [] } = 'summary' in source ? (source.io ?? {}) : source;
     if (inputs.length + outputs.length > 0) return { inputs, outputs };

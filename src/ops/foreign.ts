@@ -18,19 +18,34 @@ export async function describeForeign(source: OciSource, context: OpsContext): P
   const base = { identity: {}, weights: {}, capabilities: {}, io: emptyIo, run: {} };
   if (parsed.kind === 'index') {
     const entries = parsed.index.manifests.map((entry) => ({ ...entry, name: entry.annotations?.['org.opencontainers.image.ref.name'] ?? null }));
-    return { ...base, format: 'index', parts: [], extra: { entries, ...annotationsOf(parsed.index.annotations) }, findings: [indexNote(entries[0], source.location)] };
+    return {
+      ...base,
+      format: 'index',
+      parts: [],
+      extra: { entries, ...annotationsOf(parsed.index.annotations) },
+      findings: [indexNote(entries[0], source.location)],
+    };
   }
   const { manifest } = parsed;
   const types = [manifest.artifactType ?? '', manifest.config.mediaType, ...manifest.layers.map((layer) => layer.mediaType)];
   const foreign = foreignTypes.find(([grammar]) => types.some((type) => grammar.test(type)));
   const isImage = isOrdinaryImage(manifest);
-  const { parts, findings } = isImage ? await readImageFiles(source, context) : { parts: manifest.layers.map((layer, index) => toPart(layer, index, source)), findings: [] };
+  const { parts, findings } = isImage
+    ? await readImageFiles(source, context)
+    : { parts: manifest.layers.map((layer, index) => toPart(layer, index, source)), findings: [] };
   return {
     ...base,
     format: foreign?.[1] ?? (isImage ? 'image' : 'artifact'),
     parts,
     extra: { artifactType: manifest.artifactType ?? null, configMediaType: manifest.config.mediaType, ...annotationsOf(manifest.annotations) },
-    findings: [...findings, { level: 'note', code: 'format/foreign', message: `This is ${foreign?.[2] ?? (isImage ? 'a container image' : 'an OCI artifact of another kind')}, not a model package that modelport reads` }],
+    findings: [
+      ...findings,
+      {
+        level: 'note',
+        code: 'format/foreign',
+        message: `This is ${foreign?.[2] ?? (isImage ? 'a container image' : 'an OCI artifact of another kind')}, not a model package that modelport reads`,
+      },
+    ],
   };
 }
 

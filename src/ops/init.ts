@@ -22,7 +22,11 @@ export async function init(options: InitOptions, context: OpsContext): Promise<I
   const dir = toAbsolute(options.dir, context);
   const path = options.output === undefined ? join(dir, 'modelport.toml') : toAbsolute(options.output, context);
   if (options.output !== '-' && options.force !== true && existsSync(path)) {
-    throw createError('buildfile/exists', { message: `Cannot write "${path}": it exists already`, hint: 'Add --force to replace it, or -o - to see what would be written', where: path });
+    throw createError('buildfile/exists', {
+      message: `Cannot write "${path}": it exists already`,
+      hint: 'Add --force to replace it, or -o - to see what would be written',
+      where: path,
+    });
   }
   const source = await openFolder(dir, options.dir, {}, context);
   const described = await describeFolder(source, context);

@@ -19,7 +19,10 @@ export interface ListOptions {
 export async function list(options: ListOptions, context: OpsContext): Promise<ListResult> {
   const shelf = options.location === undefined ? await openLocalStore(context) : await openShelf(options.location, context);
   if (shelf === undefined) {
-    throw createError('store/not-a-layout', { message: `Cannot list "${options.location}": it is neither an OCI layout nor an archive`, hint: 'Without a location the local store is listed' });
+    throw createError('store/not-a-layout', {
+      message: `Cannot list "${options.location}": it is neither an OCI layout nor an archive`,
+      hint: 'Without a location the local store is listed',
+    });
   }
   const packages: ListedPackage[] = [];
   for (const entry of await shelf.list()) packages.push(await describeEntry(entry, shelf, context));
@@ -35,7 +38,13 @@ async function describeEntry({ name, descriptor }: NamedDescriptor, shelf: Shelf
     const detected = await detectFormat(source);
     const pkg = detected === undefined ? await describeForeign(source, context) : await detected.reader.read(source, { limits: context.limits });
     const size = await sizeOf(descriptor, shelf, context);
-    return { ...base, format: pkg.format, ...(pkg.vintage === undefined ? {} : { vintage: pkg.vintage }), size, createdAt: pkg.identity.createdAt ?? null };
+    return {
+      ...base,
+      format: pkg.format,
+      ...(pkg.vintage === undefined ? {} : { vintage: pkg.vintage }),
+      size,
+      createdAt: pkg.identity.createdAt ?? null,
+    };
   } catch (error) {
     if (!isToolkitError(error)) throw error;
     return { ...base, format: 'damaged', size: descriptor.size, createdAt: null };

@@ -17,7 +17,13 @@ export async function ls(options: LsOptions, context: OpsContext): Promise<LsRes
   const { pkg } = await openPackage(options.location, context);
   const files = await mapConcurrent(pkg.parts, context.concurrency, async (part): Promise<FileResult> => {
     const digest = part.digest ?? (options.digests === true ? await digestPart(part) : null);
-    return { path: part.path, role: part.role, size: part.size, digest, mode: part.mode === undefined ? null : part.mode.toString(8).padStart(4, '0') };
+    return {
+      path: part.path,
+      role: part.role,
+      size: part.size,
+      digest,
+      mode: part.mode === undefined ? null : part.mode.toString(8).padStart(4, '0'),
+    };
   });
   return { files, findings: distinct(pkg.findings.filter((finding) => finding.level === 'error')) };
 }

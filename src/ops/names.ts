@@ -8,10 +8,14 @@ import { openSource } from './source.js';
 export async function tag(options: { readonly source: string; readonly name: string }, context: OpsContext): Promise<TagResult> {
   const source = await openSource(options.source, context);
   if (source.kind === 'files' || !source.fromStore) {
-    throw createError('ops/bad-option', { message: `Cannot tag "${options.source}": it is not in the local store`, hint: `Copy it there: \`modelport copy ${options.source} ${options.name}\`` });
+    throw createError('ops/bad-option', {
+      message: `Cannot tag "${options.source}": it is not in the local store`,
+      hint: `Copy it there: \`modelport copy ${options.source} ${options.name}\``,
+    });
   }
   const reference = parseReference(options.name);
-  if (reference.digest !== undefined) throw createError('core/bad-reference', { message: `Cannot tag as "${options.name}": a digest cannot be chosen`, hint: 'Write NAME:TAG' });
+  if (reference.digest !== undefined)
+    throw createError('core/bad-reference', { message: `Cannot tag as "${options.name}": a digest cannot be chosen`, hint: 'Write NAME:TAG' });
   const name = toStoreName(reference);
   const store = await openLocalStore(context);
   const before = await store.resolve(name);
@@ -25,9 +29,14 @@ export async function rm(options: { readonly names: readonly string[] }, context
   const listed = await store.list();
   const removed = options.names.flatMap((text) => {
     const reference = parseReference(text);
-    const matches = listed.filter((entry) => (reference.tag === undefined ? entry.descriptor.digest === reference.digest : entry.name === toStoreName(reference)));
+    const matches = listed.filter((entry) =>
+      reference.tag === undefined ? entry.descriptor.digest === reference.digest : entry.name === toStoreName(reference),
+    );
     if (matches.length > 0) return matches;
-    throw createError('store/name-not-found', { message: `Cannot remove "${text}": it is not in the local store`, hint: '`modelport list` shows what is there' });
+    throw createError('store/name-not-found', {
+      message: `Cannot remove "${text}": it is not in the local store`,
+      hint: '`modelport list` shows what is there',
+    });
   });
   for (const { name } of removed) if (name !== undefined) await store.remove(name);
   return { removed };

@@ -33,7 +33,8 @@ export interface PackOptions {
 
 /** A folder becomes a package: what was not written down is read from the files, and what was decided is said. */
 export async function pack(options: PackOptions, context: OpsContext): Promise<PackResult> {
-  if (options.format !== 'modelpack') throw createError('format/unknown', { message: `Cannot pack as "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
+  if (options.format !== 'modelpack')
+    throw createError('format/unknown', { message: `Cannot pack as "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
   const file = options.file === undefined ? {} : { file: toAbsolute(options.file, context) };
   const described = await describeFolder(await openFolder(toAbsolute(options.dir, context), options.dir, file, context), context);
   const pkg = withSettings(withTime(described.pkg, context), await parseSettings(options.set ?? [], context));
@@ -57,7 +58,8 @@ export async function pack(options: PackOptions, context: OpsContext): Promise<P
 export function sourceDateEpoch(context: OpsContext): number {
   const text = context.env['SOURCE_DATE_EPOCH'];
   if (text === undefined || text === '') return 0;
-  if (!/^\d{1,11}$/.test(text)) throw createError('ops/bad-option', { message: `Cannot use SOURCE_DATE_EPOCH="${text}": expected seconds since 1970` });
+  if (!/^\d{1,11}$/.test(text))
+    throw createError('ops/bad-option', { message: `Cannot use SOURCE_DATE_EPOCH="${text}": expected seconds since 1970` });
   return Number(text);
 }
 
@@ -78,9 +80,18 @@ function withSettings(pkg: ModelPackage, settings: Parameters<typeof applySettin
 function assertPackable(pkg: ModelPackage, options: PackOptions): void {
   const first = pkg.findings.find((finding) => finding.level === 'error');
   if (first !== undefined) {
-    throw createError('ops/refused', { message: `Cannot pack "${options.dir}": ${first.message}`, where: first.where, hint: first.hint ?? 'See `modelport validate` for everything that is wrong', findings: pkg.findings.filter((finding) => hasErrors([finding])) });
+    throw createError('ops/refused', {
+      message: `Cannot pack "${options.dir}": ${first.message}`,
+      where: first.where,
+      hint: first.hint ?? 'See `modelport validate` for everything that is wrong',
+      findings: pkg.findings.filter((finding) => hasErrors([finding])),
+    });
   }
-  if (pkg.parts.length === 0) throw createError('ops/nothing-to-pack', { message: `Cannot pack "${options.dir}": it holds no file`, hint: 'Hidden files and what [files] ignore names are left out' });
+  if (pkg.parts.length === 0)
+    throw createError('ops/nothing-to-pack', {
+      message: `Cannot pack "${options.dir}": it holds no file`,
+      hint: 'Hidden files and what [files] ignore names are left out',
+    });
 }
 
 interface WriteSettings {

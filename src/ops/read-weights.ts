@@ -1,6 +1,13 @@
 import { accessPart, collect, mapConcurrent, openPart } from '../bytes/index.js';
 import { type Finding, isToolkitError, type Part, parseJson, type ToolkitError } from '../core/index.js';
-import { checkSafetensorsIndex, isSafetensorsIndex, parseSafetensorsIndex, readWeightFile, type WeightConfigs, type WeightFile } from '../weights/index.js';
+import {
+  checkSafetensorsIndex,
+  isSafetensorsIndex,
+  parseSafetensorsIndex,
+  readWeightFile,
+  type WeightConfigs,
+  type WeightFile,
+} from '../weights/index.js';
 import type { OpsContext } from './context.js';
 
 /** What the weight files among the parts say of themselves; a malformed header is a finding. Reads headers only. */
@@ -24,21 +31,31 @@ export async function readWeights(parts: readonly Part[], context: OpsContext): 
 }
 
 function toFinding(error: ToolkitError, part: Part): Finding {
-  return { level: 'error', code: error.code, message: error.message, where: error.where ?? part.path, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+  return {
+    level: 'error',
+    code: error.code,
+    message: error.message,
+    where: error.where ?? part.path,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  };
 }
 
 /** Holds every index of sharded safetensors against the shards: each tensor in the one file that the index names. */
 export async function checkShardIndexes(parts: readonly Part[], files: readonly WeightFile[], context: OpsContext): Promise<Finding[]> {
   const { limits } = context;
-  const found = await mapConcurrent(parts.filter((part) => isSafetensorsIndex(part.path)), context.concurrency, async (part) => {
-    try {
-      const bytes = await collect(await openPart(part.content), limits.safetensorsHeaderBytes, part.path);
-      return checkSafetensorsIndex(parseSafetensorsIndex(part.path, bytes, limits), files);
-    } catch (error) {
-      if (!isToolkitError(error)) throw error;
-      return [toFinding(error, part)];
-    }
-  });
+  const found = await mapConcurrent(
+    parts.filter((part) => isSafetensorsIndex(part.path)),
+    context.concurrency,
+    async (part) => {
+      try {
+        const bytes = await collect(await openPart(part.content), limits.safetensorsHeaderBytes, part.path);
+        return checkSafetensorsIndex(parseSafetensorsIndex(part.path, bytes, limits), files);
+      } catch (error) {
+        if (!isToolkitError(error)) throw error;
+        return [toFinding(error, part)];
+      }
+    },
+  );
   return found.flat();
 }
 
@@ -57,7 +74,9 @@ export async function readWeightConfigs(parts: readonly Part[], context: OpsCont
     const part = configs[key] === undefined ? parts.find((each) => each.path === path) : undefined;
     if (part === undefined) continue;
     try {
-      configs[key] = parseJson(await collect(await openPart(part.content), context.limits.configBytes, path), path, { bytes: context.limits.configBytes });
+      configs[key] = parseJson(await collect(await openPart(part.content), context.limits.configBytes, path), path, {
+        bytes: context.limits.configBytes,
+      });
     } catch (error) {
       if (!isToolkitError(error)) throw error;
       findings.push({ level: 'warning', code: error.code, message: error.message, where: error.where ?? path });

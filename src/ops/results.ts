@@ -176,5 +176,10 @@ export interface DiffResult {
 
 export interface DoctorResult {
   readonly ok: boolean;
-  readonly checks: readonly { readonly name: string; readonly status: 'ok' | 'warning' | 'error'; readonly message: string; readonly hint?: string }[];
+  readonly checks: readonly {
+    readonly name: string;
+    readonly status: 'ok' | 'warning' | 'error';
+    readonly message: string;
+    readonly hint?: string;
+  }[];
 }

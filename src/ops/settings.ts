@@ -13,7 +13,11 @@ export interface Setting {
 export async function parseSettings(words: readonly string[], context: OpsContext): Promise<Setting[]> {
   return words.map((word) => {
     const equals = word.indexOf('=');
-    if (equals <= 0) throw createError('ops/bad-option', { message: `Cannot use --set "${word}": expected KEY=VALUE`, hint: 'For example --set licenses=Apache-2.0 or --set description=@README.md' });
+    if (equals <= 0)
+      throw createError('ops/bad-option', {
+        message: `Cannot use --set "${word}": expected KEY=VALUE`,
+        hint: 'For example --set licenses=Apache-2.0 or --set description=@README.md',
+      });
     const value = word.slice(equals + 1);
     return { key: word.slice(0, equals), value: value.startsWith('@') ? readText(value.slice(1), context) : value };
   });
@@ -22,7 +26,11 @@ export async function parseSettings(words: readonly string[], context: OpsContex
 function readText(path: string, context: OpsContext): string {
   const absolute = toAbsolute(path, context);
   try {
-    if (statSync(absolute).size > context.limits.personFileBytes) throw createError('bytes/limit', { message: `Cannot read "${path}": it is larger than ${context.limits.personFileBytes} bytes`, where: absolute });
+    if (statSync(absolute).size > context.limits.personFileBytes)
+      throw createError('bytes/limit', {
+        message: `Cannot read "${path}": it is larger than ${context.limits.personFileBytes} bytes`,
+        where: absolute,
+      });
     return readFileSync(absolute, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     throw toIoError(error, 'read', absolute);

@@ -1,6 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { collect } from '../bytes/index.js';
-import { type BlobSource, createError, type Descriptor, type Location, type NamedDescriptor, type Names, type OciSource, parseLocation, toStoreName } from '../core/index.js';
+import {
+  type BlobSource,
+  createError,
+  type Descriptor,
+  type Location,
+  type NamedDescriptor,
+  type Names,
+  type OciSource,
+  parseLocation,
+  toStoreName,
+} from '../core/index.js';
 import { type BlobFinder, isLayout, openArchive, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { type FolderSource, openFolder } from './folder.js';
@@ -23,7 +33,10 @@ export async function openSource(text: string, context: OpsContext): Promise<Ope
   const location = parseLocation(text);
   switch (location.kind) {
     case 'http':
-      throw createError('format/unsupported', { message: `Cannot open "${text}": ModelPacks are not served as single files`, hint: 'Fetch the file, or name the package as HOST/REPO:TAG' });
+      throw createError('format/unsupported', {
+        message: `Cannot open "${text}": ModelPacks are not served as single files`,
+        hint: 'Fetch the file, or name the package as HOST/REPO:TAG',
+      });
     case 'oci':
       return chooseRoot(await openLayout(toAbsolute(location.path, context), context), location, text, context);
     case 'oci-archive':
@@ -52,11 +65,20 @@ export async function openShelf(text: string, context: OpsContext): Promise<Shel
 
 async function openPath(text: string, written: string, context: OpsContext): Promise<OpenedSource> {
   const path = toAbsolute(written, context);
-  if (!existsSync(path)) throw createError('bytes/not-found', { message: `Cannot open "${text}": there is no such file or folder`, hint: 'A package of the store is named without ./, see `modelport list`', where: path });
+  if (!existsSync(path))
+    throw createError('bytes/not-found', {
+      message: `Cannot open "${text}": there is no such file or folder`,
+      hint: 'A package of the store is named without ./, see `modelport list`',
+      where: path,
+    });
   if (!statSync(path).isDirectory()) {
     const kind = await sniffArchive(path, context.limits);
     if (kind !== undefined && kind !== 'tar') return chooseRoot(await openArchive(path, context), {}, text, context);
-    throw createError('format/unknown', { message: `Cannot open "${text}": it is neither an OCI archive nor a docker archive`, hint: 'For a single weight file, name its folder', where: path });
+    throw createError('format/unknown', {
+      message: `Cannot open "${text}": it is neither an OCI archive nor a docker archive`,
+      hint: 'For a single weight file, name its folder',
+      where: path,
+    });
   }
   if (isLayout(path)) return chooseRoot(await openLayout(path, context), {}, text, context);
   return openFolder(path, text, {}, context);
@@ -102,12 +124,19 @@ async function chooseNamed(shelf: Shelf, { tag, digest }: Choice, text: string):
   if (tag !== undefined) {
     const descriptor = await shelf.resolve(tag);
     if (descriptor !== undefined) return { name: tag, descriptor };
-    throw createError('store/name-not-found', { message: `Cannot find "${tag}" in "${text}": it holds ${namesOf(listed)}`, hint: 'See `modelport list`' });
+    throw createError('store/name-not-found', {
+      message: `Cannot find "${tag}" in "${text}": it holds ${namesOf(listed)}`,
+      hint: 'See `modelport list`',
+    });
   }
   const [first] = listed;
-  if (first === undefined) throw createError('store/name-not-found', { message: `Cannot open "${text}": it holds no package`, hint: 'Check the path' });
+  if (first === undefined)
+    throw createError('store/name-not-found', { message: `Cannot open "${text}": it holds no package`, hint: 'Check the path' });
   if (new Set(listed.map((entry) => entry.descriptor.digest)).size === 1) return first;
-  throw createError('store/ambiguous', { message: `Cannot choose in "${text}": it holds ${namesOf(listed)}`, hint: 'Write oci:DIR:TAG, oci:DIR@DIGEST or oci-archive:FILE:TAG' });
+  throw createError('store/ambiguous', {
+    message: `Cannot choose in "${text}": it holds ${namesOf(listed)}`,
+    hint: 'Write oci:DIR:TAG, oci:DIR@DIGEST or oci-archive:FILE:TAG',
+  });
 }
 
 function namesOf(listed: readonly NamedDescriptor[]): string {
@@ -116,7 +145,14 @@ function namesOf(listed: readonly NamedDescriptor[]): string {
   return names.length === 0 ? 'nothing' : names.length > 8 ? `${shown} and ${names.length - 8} more` : shown;
 }
 
-async function toSource(shelf: Shelf, root: Descriptor, location: string, name: string | undefined, fromStore: boolean, context: OpsContext): Promise<ShelfSource> {
+async function toSource(
+  shelf: Shelf,
+  root: Descriptor,
+  location: string,
+  name: string | undefined,
+  fromStore: boolean,
+  context: OpsContext,
+): Promise<ShelfSource> {
   const bytes = await collect(await shelf.open(root), context.limits.manifestBytes, `the manifest of "${location}"`);
   return { kind: 'oci', location, ...(name === undefined ? {} : { name }), root, bytes, blobs: shelf, shelf, fromStore };
 }

@@ -20,11 +20,17 @@ export interface Target {
 }
 
 /** What `-t NAME` and `-o PATH` say; throws `ops/bad-option` when neither or both are given. */
-export async function openTarget(where: { readonly name?: string | undefined; readonly output?: string | undefined }, context: OpsContext): Promise<Target> {
+export async function openTarget(
+  where: { readonly name?: string | undefined; readonly output?: string | undefined },
+  context: OpsContext,
+): Promise<Target> {
   const { name, output } = where;
   if (output !== undefined) return openOutput(output, name, context);
   if (name !== undefined) return openStoreTarget(name, context);
-  throw createError('ops/bad-option', { message: 'Cannot write without a target', hint: 'Give it a name with -t NAME, or a file or folder with -o PATH' });
+  throw createError('ops/bad-option', {
+    message: 'Cannot write without a target',
+    hint: 'Give it a name with -t NAME, or a file or folder with -o PATH',
+  });
 }
 
 /** A destination that may be a name or a place: something that exists, ends in `.tar` or looks like a path is a place. */
@@ -36,7 +42,8 @@ export async function openDestination(text: string, context: OpsContext): Promis
 
 async function openStoreTarget(name: string, context: OpsContext): Promise<Target> {
   const reference = parseReference(name);
-  if (reference.tag === undefined) throw createError('core/bad-reference', { message: `Cannot write to "${name}": a name with a digest cannot be chosen`, hint: 'Write NAME:TAG' });
+  if (reference.tag === undefined)
+    throw createError('core/bad-reference', { message: `Cannot write to "${name}": a name with a digest cannot be chosen`, hint: 'Write NAME:TAG' });
   const full = toStoreName(reference);
   const store = await openLocalStore(context);
   const lease = await store.lease();
@@ -52,7 +59,8 @@ async function openStoreTarget(name: string, context: OpsContext): Promise<Targe
 
 async function openOutput(text: string, name: string | undefined, context: OpsContext): Promise<Target> {
   const location = parseLocation(text);
-  if (location.kind === 'http' || location.kind === 'name') throw createError('ops/bad-option', { message: `Cannot write to "${text}": expected a file or folder`, hint: 'A name is given with -t' });
+  if (location.kind === 'http' || location.kind === 'name')
+    throw createError('ops/bad-option', { message: `Cannot write to "${text}": expected a file or folder`, hint: 'A name is given with -t' });
   const written = location.path;
   const path = toAbsolute(written, context);
   const tag = ('tag' in location ? location.tag : undefined) ?? (name === undefined ? undefined : toStoreName(parseReference(name)));
@@ -66,9 +74,18 @@ function isArchivePath(path: string): boolean {
   return existsSync(path) ? !statSync(path).isDirectory() : path.endsWith('.tar');
 }
 
-async function openArchiveTarget(path: string, kind: 'oci-archive' | 'docker-archive', tag: string | undefined, context: OpsContext): Promise<Target> {
+async function openArchiveTarget(
+  path: string,
+  kind: 'oci-archive' | 'docker-archive',
+  tag: string | undefined,
+  context: OpsContext,
+): Promise<Target> {
   if (existsSync(path) && (statSync(path).isDirectory() || (await sniffArchive(path, context.limits)) === undefined)) {
-    throw createError('bytes/exists', { message: `Cannot write "${path}": it exists and is no archive`, hint: 'Choose another name, or remove it first', where: path });
+    throw createError('bytes/exists', {
+      message: `Cannot write "${path}": it exists and is no archive`,
+      hint: 'Choose another name, or remove it first',
+      where: path,
+    });
   }
   const archive = await createArchive(path, kind, context);
   return {
@@ -83,7 +100,11 @@ async function openArchiveTarget(path: string, kind: 'oci-archive' | 'docker-arc
 
 async function openLayoutTarget(path: string, tag: string | undefined, context: OpsContext): Promise<Target> {
   if (existsSync(path) && !(statSync(path).isDirectory() && (isLayout(path) || readdirSync(path).length === 0))) {
-    throw createError('bytes/exists', { message: `Cannot write "${path}": it exists and is no OCI layout`, hint: 'Choose a new folder, or a file that ends in .tar', where: path });
+    throw createError('bytes/exists', {
+      message: `Cannot write "${path}": it exists and is no OCI layout`,
+      hint: 'Choose a new folder, or a file that ends in .tar',
+      where: path,
+    });
   }
   const layout = await openLayout(path, { ...context, create: true });
   const lease = await layout.lease();
@@ -98,6 +119,10 @@ async function openLayoutTarget(path: string, tag: string | undefined, context: 
 }
 
 /** A root without a name stands in the index all the same. */
-function publishTo(place: { tag(name: string, root: Descriptor): Promise<void>; addRoot(root: Descriptor): Promise<void> }, root: Descriptor, name: string | undefined): Promise<void> {
+function publishTo(
+  place: { tag(name: string, root: Descriptor): Promise<void>; addRoot(root: Descriptor): Promise<void> },
+  root: Descriptor,
+  name: string | undefined,
+): Promise<void> {
   return name === undefined ? place.addRoot(root) : place.tag(name, root);
 }

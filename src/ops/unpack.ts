@@ -54,7 +54,10 @@ async function createSelection(source: OpenedSource, options: UnpackOptions, con
   for (const glob of include) {
     const matches = compileGlobs([glob]);
     if (!parts.some((part) => matches(part.path))) {
-      throw createError('ops/path-not-found', { message: `Cannot include "${glob}": no file of the package matches`, hint: `See \`modelport ls ${options.location}\`; ** crosses folders` });
+      throw createError('ops/path-not-found', {
+        message: `Cannot include "${glob}": no file of the package matches`,
+        hint: `See \`modelport ls ${options.location}\`; ** crosses folders`,
+      });
     }
   }
   const [included, excluded] = [compileGlobs(include), compileGlobs(exclude)];
@@ -62,14 +65,27 @@ async function createSelection(source: OpenedSource, options: UnpackOptions, con
 }
 
 /** Of a package that a format knows nothing but the manifest is read here: unpacking reads the layers itself. */
-async function listSources(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<{ sources: readonly UnpackSource[]; policy: 'package' | 'image' }> {
-  if (source.kind === 'files') throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is a bare folder`, hint: 'Its files are on the disk already' });
+async function listSources(
+  source: OpenedSource,
+  options: UnpackOptions,
+  context: OpsContext,
+): Promise<{ sources: readonly UnpackSource[]; policy: 'package' | 'image' }> {
+  if (source.kind === 'files')
+    throw createError('format/unsupported', {
+      message: `Cannot unpack "${options.location}": it is a bare folder`,
+      hint: 'Its files are on the disk already',
+    });
   if ((await detectFormat(source)) !== undefined) return listUnpackSources(source, { limits: context.limits });
   const layers = listImageLayers(source, context);
-  if (layers !== undefined) return { policy: 'image', sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)) };
+  if (layers !== undefined)
+    return { policy: 'image', sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)) };
   const pkg = await describeForeign(source, context);
-  if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-'))) return { policy: 'package', sources: pkg.parts.map(toFileSource) };
-  throw createError('format/unsupported', { message: `Cannot unpack "${options.location}": it is an ${pkg.format} whose layers name no files`, hint: 'See `modelport inspect`; of an index, name one entry as oci:DIR@DIGEST' });
+  if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-')))
+    return { policy: 'package', sources: pkg.parts.map(toFileSource) };
+  throw createError('format/unsupported', {
+    message: `Cannot unpack "${options.location}": it is an ${pkg.format} whose layers name no files`,
+    hint: 'See `modelport inspect`; of an index, name one entry as oci:DIR@DIGEST',
+  });
 }
 
 function toLayerSource(descriptor: Descriptor, where: string, { blobs }: OciSource, { limits }: OpsContext): UnpackSource {

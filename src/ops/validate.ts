@@ -25,8 +25,16 @@ export async function validate(options: ValidateOptions, context: OpsContext): P
       hint: '`modelport inspect` says what it is',
     });
   }
-  const raw = source.kind === 'files' ? (await describeFolder(source, context)).pkg.findings : await detected?.reader.validate(source, { limits: context.limits });
+  const raw =
+    source.kind === 'files'
+      ? (await describeFolder(source, context)).pkg.findings
+      : await detected?.reader.validate(source, { limits: context.limits });
   const findings = distinct(raw ?? []);
   const failing = options.strict === true ? findings.some((finding) => finding.level !== 'note') : hasErrors(findings);
-  return { format: detected?.reader.id ?? 'folder', ...(detected?.vintage === undefined ? {} : { vintage: detected.vintage }), valid: !failing, findings };
+  return {
+    format: detected?.reader.id ?? 'folder',
+    ...(detected?.vintage === undefined ? {} : { vintage: detected.vintage }),
+    valid: !failing,
+    findings,
+  };
 }

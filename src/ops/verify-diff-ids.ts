@@ -10,7 +10,8 @@ import type { LeafNode, ManifestNode, VerifyOptions } from '../oci/index.js';
 export function createDiffIdCheck(source: BlobSource, limits: Limits): NonNullable<VerifyOptions['check']> {
   const known = new Map<ManifestNode, Promise<readonly string[] | undefined>>();
   return async (leaf, parent, stream) => {
-    const index = parent.parsed.kind === 'manifest' ? parent.parsed.manifest.layers.findIndex((layer) => layer.digest === leaf.descriptor.digest) : -1;
+    const index =
+      parent.parsed.kind === 'manifest' ? parent.parsed.manifest.layers.findIndex((layer) => layer.digest === leaf.descriptor.digest) : -1;
     if (index < 0) return drain(stream).then(() => []);
     if (!known.has(parent)) known.set(parent, readDiffIds(parent, source, limits));
     const expected = (await known.get(parent))?.[index];
@@ -36,7 +37,10 @@ async function readDiffIds(parent: ManifestNode, source: BlobSource, limits: Lim
     const bytes = await collect(await source.open(parent.parsed.manifest.config), limits.configBytes, 'the config');
     const json = parseJson(bytes, 'config blob', { bytes: limits.configBytes, depth: limits.jsonDepth });
     if (!isJsonObject(json)) return undefined;
-    for (const [holder, names] of [['modelfs', ['diffIds', 'diff_ids']], ['rootfs', ['diff_ids']]] as const) {
+    for (const [holder, names] of [
+      ['modelfs', ['diffIds', 'diff_ids']],
+      ['rootfs', ['diff_ids']],
+    ] as const) {
       const section = json[holder];
       const list = isJsonObject(section) ? names.map((name) => section[name]).find(Array.isArray) : undefined;
       if (list !== undefined) return list.map(String);

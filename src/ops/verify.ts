@@ -16,7 +16,10 @@ export async function verify(options: VerifyOptions, context: OpsContext): Promi
   if (options.location === undefined) return verifyStore(context);
   const source = await openSource(options.location, context);
   if (source.kind === 'files') {
-    throw createError('format/unsupported', { message: `Cannot verify "${options.location}": a bare folder promises no digests`, hint: 'Pack it first, or compare it with `modelport diff`' });
+    throw createError('format/unsupported', {
+      message: `Cannot verify "${options.location}": a bare folder promises no digests`,
+      hint: 'Pack it first, or compare it with `modelport diff`',
+    });
   }
   return verifyRoots(source.shelf, [{ descriptor: source.root }], context);
 }

@@ -84,7 +84,10 @@ async function addLayer(name: string, digest: Digest, members: Members, blobs: M
   const member = members.find(name);
   if (member === undefined) throw badArchive(members.path, `the layer "${name}" is missing`);
   const compression = sniffCompression(await members.head(member, 4));
-  const layer = compression === 'none' ? { mediaType: mediaTypes.layer, digest } : { mediaType: compressedTypes[compression], digest: toNamedDigest(name, members.path) };
+  const layer =
+    compression === 'none'
+      ? { mediaType: mediaTypes.layer, digest }
+      : { mediaType: compressedTypes[compression], digest: toNamedDigest(name, members.path) };
   blobs.set(layer.digest, { kind: 'member', member });
   return { ...layer, size: member.size };
 }

@@ -94,9 +94,19 @@ function renderWeights({ weights }: InspectResult, style: Style): string[] {
 
 /** Of an index: each entry with the digest by which it can be reached. */
 function renderEntries({ extra }: InspectResult, style: Style): string[] {
-  const entries = (extra['entries'] ?? []) as readonly { readonly name: string | null; readonly digest: string; readonly mediaType: string; readonly artifactType?: string; readonly size: number }[];
+  const entries = (extra['entries'] ?? []) as readonly {
+    readonly name: string | null;
+    readonly digest: string;
+    readonly mediaType: string;
+    readonly artifactType?: string;
+    readonly size: number;
+  }[];
   const columns: readonly Column[] = [{ title: 'NAME' }, { title: 'SIZE', align: 'right' }, { title: 'TYPE' }, { title: 'DIGEST' }];
-  return toTable(columns, entries.map(({ name, size, artifactType, mediaType, digest }) => [name ?? '-', toSize(size), artifactType ?? mediaType, digest]), style);
+  return toTable(
+    columns,
+    entries.map(({ name, size, artifactType, mediaType, digest }) => [name ?? '-', toSize(size), artifactType ?? mediaType, digest]),
+    style,
+  );
 }
 
 const mostParts = 30;

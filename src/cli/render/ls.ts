@@ -5,7 +5,7 @@ import { type Column, toTable } from './table.js';
 import { toShortDigest, toSize } from './text.js';
 
 /** One path a line, as scripts want it. */
-export const renderPaths: Render<LsResult> = ({ files, findings }, style) => 
+export const renderPaths: Render<LsResult> = ({ files, findings }, style) =>
   shown(
     files.map(({ path }) => path),
     renderFindings(findings, style),

@@ -1,5 +1,17 @@
 import { collect } from '../../bytes/index.js';
-import { type BlobSink, createError, type Descriptor, type Finding, isJsonObject, type JsonObject, type ModelPackage, type OciSource, type Part, parseJson, type StoredBlob } from '../../core/index.js';
+import {
+  type BlobSink,
+  createError,
+  type Descriptor,
+  type Finding,
+  isJsonObject,
+  type JsonObject,
+  type ModelPackage,
+  type OciSource,
+  type Part,
+  parseJson,
+  type StoredBlob,
+} from '../../core/index.js';
 import { toJsonBytes } from '../../oci/index.js';
 import { planLayers } from './plan-layers.js';
 import { listPartsByLayer, openModelpack } from './read.js';
@@ -33,7 +45,12 @@ interface KeptLayer {
  * A changed copy: layers that nothing is said about keep their stored blobs, unread; a tar that loses one of several files is framed anew
  * from the rest. Config and manifest are written anew. Throws `ops/path-not-found` for a path that is not there.
  */
-export async function editModelpack(source: OciSource, edits: ModelpackEdits, sink: BlobSink, options: Omit<ModelpackWriteOptions, 'vintage'>): Promise<Edited> {
+export async function editModelpack(
+  source: OciSource,
+  edits: ModelpackEdits,
+  sink: BlobSink,
+  options: Omit<ModelpackWriteOptions, 'vintage'>,
+): Promise<Edited> {
   const { view, vintage } = openModelpack(source, options);
   const findings: Finding[] = [];
   const config = await readJson(source, view.config?.descriptor, options);
@@ -57,8 +74,13 @@ export async function editModelpack(source: OciSource, edits: ModelpackEdits, si
   assertManifestFits(json, layers.length, options);
   const manifest = await sink.put({ kind: 'bytes', bytes: toJsonBytes(json) });
   return {
-    root: { mediaType: ociManifestType, digest: manifest.digest, size: manifest.size, ...(view.artifactType === undefined ? {} : { artifactType: view.artifactType }) },
-    kept: kept.flatMap(({ json }) => view.layers.find((layer) => layer.json === json)?.descriptor ?? []),
+    root: {
+      mediaType: ociManifestType,
+      digest: manifest.digest,
+      size: manifest.size,
+      ...(view.artifactType === undefined ? {} : { artifactType: view.artifactType }),
+    },
+    kept: kept.flatMap((each) => view.layers.find((layer) => layer.json === each.json)?.descriptor ?? []),
     written: [...stored, newConfig, manifest],
     findings,
   };
@@ -67,10 +89,19 @@ export async function editModelpack(source: OciSource, edits: ModelpackEdits, si
 function assertPresent(paths: readonly string[], byLayer: readonly (readonly Part[])[]): void {
   const present = new Set(byLayer.flat().map((part) => part.path));
   const missing = paths.find((path) => !present.has(path));
-  if (missing !== undefined) throw createError('ops/path-not-found', { message: `Cannot remove ${JSON.stringify(missing)}: the package has no such file`, hint: 'See `modelport ls`', where: missing });
+  if (missing !== undefined)
+    throw createError('ops/path-not-found', {
+      message: `Cannot remove ${JSON.stringify(missing)}: the package has no such file`,
+      hint: 'See `modelport ls`',
+      where: missing,
+    });
 }
 
-async function readJson(source: OciSource, descriptor: Descriptor | undefined, { limits }: Pick<ModelpackWriteOptions, 'limits'>): Promise<JsonObject> {
+async function readJson(
+  source: OciSource,
+  descriptor: Descriptor | undefined,
+  { limits }: Pick<ModelpackWriteOptions, 'limits'>,
+): Promise<JsonObject> {
   if (descriptor === undefined) return {};
   const bytes = await collect(await source.blobs.open(descriptor), limits.configBytes, 'the config');
   const json = parseJson(bytes, 'config blob', { bytes: limits.configBytes, depth: limits.jsonDepth });
@@ -79,7 +110,10 @@ async function readJson(source: OciSource, descriptor: Descriptor | undefined, {
 
 /** Of a model config or of an image config. */
 function diffIdsOf(config: JsonObject): readonly string[] {
-  for (const [section, names] of [['modelfs', ['diffIds', 'diff_ids']], ['rootfs', ['diff_ids']]] as const) {
+  for (const [section, names] of [
+    ['modelfs', ['diffIds', 'diff_ids']],
+    ['rootfs', ['diff_ids']],
+  ] as const) {
     const holder = config[section];
     const list = isJsonObject(holder) ? names.map((name) => holder[name]).find(Array.isArray) : undefined;
     if (list !== undefined) return list.map(String);
@@ -87,7 +121,13 @@ function diffIdsOf(config: JsonObject): readonly string[] {
   return [];
 }
 
-async function putConfig(vintage: Vintage, edits: ModelpackEdits, config: JsonObject, diffIds: readonly string[], sink: BlobSink): Promise<StoredBlob> {
+async function putConfig(
+  vintage: Vintage,
+  edits: ModelpackEdits,
+  config: JsonObject,
+  diffIds: readonly string[],
+  sink: BlobSink,
+): Promise<StoredBlob> {
   const ids = diffIds as readonly Descriptor['digest'][];
   const json = vintage === 'draft-2024' ? { ...config, rootfs: { type: 'layers', diff_ids: ids } } : toModelConfig(edits.described, ids);
   return sink.put({ kind: 'bytes', bytes: toJsonBytes(json) });

@@ -4,7 +4,13 @@ import type { Finding } from '../../core/index.js';
 import { parseLayerEncodings, planLayers } from './plan-layers.js';
 import type { Vintage } from './spec.js';
 
-const model = [part('model.safetensors', 'weights'), part('config.json', 'config'), part('README.md', 'doc'), part('run.py', 'code'), part('data.csv', 'dataset')];
+const model = [
+  part('model.safetensors', 'weights'),
+  part('config.json', 'config'),
+  part('README.md', 'doc'),
+  part('run.py', 'code'),
+  part('data.csv', 'dataset'),
+];
 
 function plan(vintage: Vintage, words: readonly string[] = [], parts = model) {
   const findings: Finding[] = [];

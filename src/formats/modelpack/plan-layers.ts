@@ -39,7 +39,13 @@ export function planLayers(parts: readonly Part[], vintage: Vintage, wanted: Lay
     const groups = ofKind.length >= groupFrom;
     const grouped = ofKind.filter((part) => groups && isGrouped(part, wanted));
     const alone = grouped.length > 1 ? ofKind.filter((part) => !isGrouped(part, wanted)) : ofKind;
-    const layers = alone.map((part): PlannedLayer => ({ kind, encoding: resolve(part.role, false), filepath: part.path, parts: [part], group: false }));
+    const layers = alone.map((part): PlannedLayer => ({
+      kind,
+      encoding: resolve(part.role, false),
+      filepath: part.path,
+      parts: [part],
+      group: false,
+    }));
     if (grouped.length > 1) layers.unshift(groupOf(kind, grouped, resolve, findings));
     return layers;
   });
@@ -76,7 +82,8 @@ function encodingResolver(vintage: Vintage, wanted: LayerEncodings, findings: Fi
     const reason = encoding === undefined ? undefined : refusal(vintage, toKind(role), encoding);
     if (reason !== undefined) throw cannotWrite(vintage, `${role}=${encoding}`, reason);
   }
-  if (vintage === 'draft-2024' && wanted.all !== undefined && !wanted.all.startsWith('tar')) throw cannotWrite(vintage, wanted.all, 'it knows tar layers only');
+  if (vintage === 'draft-2024' && wanted.all !== undefined && !wanted.all.startsWith('tar'))
+    throw cannotWrite(vintage, wanted.all, 'it knows tar layers only');
   if (vintage === 'draft-2024' && wanted.all === 'tar+zstd') throw cannotWrite(vintage, wanted.all, 'it knows tar and tar+gzip only');
   const said = new Set<Kind>();
   return (role, group) => {
@@ -102,7 +109,10 @@ function refusal(vintage: Vintage, kind: Kind, encoding: Encoding): string | und
 }
 
 function cannotWrite(vintage: Vintage, what: string, reason: string): Error {
-  return createError('modelpack/cannot-write', { message: `Cannot write ${what} layers as "${vintage}": ${reason}`, hint: 'Choose another encoding with --layers, or another --vintage' });
+  return createError('modelpack/cannot-write', {
+    message: `Cannot write ${what} layers as "${vintage}": ${reason}`,
+    hint: 'Choose another encoding with --layers, or another --vintage',
+  });
 }
 
 /** `raw`, or `ROLE=raw`, as `--layers` and `[format.modelpack] layers` spell them. Throws `ops/bad-option`. */
@@ -122,5 +132,8 @@ export function parseLayerEncodings(words: readonly string[]): LayerEncodings {
 }
 
 function badWord(word: string, reason: string): Error {
-  return createError('ops/bad-option', { message: `Cannot use the layer encoding "${word}": ${reason}`, hint: 'Write for example --layers tar or --layers doc=tar+gzip' });
+  return createError('ops/bad-option', {
+    message: `Cannot use the layer encoding "${word}": ${reason}`,
+    hint: 'Write for example --layers tar or --layers doc=tar+gzip',
+  });
 }

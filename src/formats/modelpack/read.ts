@@ -75,7 +75,10 @@ export async function listPartsByLayer(source: PackageSource, options: ReadOptio
 }
 
 /** The files that the stacked layers of an ordinary image show; for what is no ModelPack but may be looked into all the same. */
-export async function readImageFiles(source: OciSource, options: ReadOptions): Promise<{ readonly parts: readonly Part[]; readonly findings: readonly Finding[] }> {
+export async function readImageFiles(
+  source: OciSource,
+  options: ReadOptions,
+): Promise<{ readonly parts: readonly Part[]; readonly findings: readonly Finding[] }> {
   const view = parseManifestView(source.bytes, source.location, options.limits);
   return readStack(view.layers, await listTars(view, source, options), source, options);
 }
@@ -154,7 +157,17 @@ function listTwins(parts: readonly Part[]): Finding[] {
 function listOddNames(parts: readonly Part[], judge: (path: string) => string | undefined): Finding[] {
   return parts.flatMap(({ path }) => {
     const reason = judge(path);
-    return reason === undefined ? [] : [{ level: 'warning' as const, code: 'modelpack/odd-name', message: `Not every system can unpack ${JSON.stringify(path)}: ${reason}`, where: path, hint: 'Rename it' }];
+    return reason === undefined
+      ? []
+      : [
+          {
+            level: 'warning' as const,
+            code: 'modelpack/odd-name',
+            message: `Not every system can unpack ${JSON.stringify(path)}: ${reason}`,
+            where: path,
+            hint: 'Rename it',
+          },
+        ];
   });
 }
 

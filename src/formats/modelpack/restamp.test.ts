@@ -10,7 +10,11 @@ import { writeModelpack } from './write.js';
 async function packed(vintage: Vintage) {
   const store = createMemoryStore();
   const pkg = packageOf([part('m.safetensors', 'weights'), part('README.md', 'doc')], { identity: { name: 'demo' } });
-  const { root } = await writeModelpack(pkg, { kind: 'oci', blobs: store }, { vintage, layers: { byRole: {} }, mtime: 0, platform: 'linux/amd64', concurrency: 1, progress: silentProgress, limits: defaultLimits });
+  const { root } = await writeModelpack(
+    pkg,
+    { kind: 'oci', blobs: store },
+    { vintage, layers: { byRole: {} }, mtime: 0, platform: 'linux/amd64', concurrency: 1, progress: silentProgress, limits: defaultLimits },
+  );
   return { store, source: await open(store, root) };
 }
 
@@ -32,7 +36,10 @@ describe('restamp', () => {
   it('keeps every layer, and opens none', async () => {
     const { store, source } = await packed('cnai');
     const layers = new Set<string>(digestsOf(source));
-    const watched: BlobSource = { ...store, open: (descriptor, range) => (layers.has(descriptor.digest) ? Promise.reject(new Error('a layer was opened')) : store.open(descriptor, range)) };
+    const watched: BlobSource = {
+      ...store,
+      open: (descriptor, range) => (layers.has(descriptor.digest) ? Promise.reject(new Error('a layer was opened')) : store.open(descriptor, range)),
+    };
     const there = await open(store, await restamp({ ...source, blobs: watched }, 'cncf', store, defaultLimits));
     expect(digestsOf(there)).toEqual([...layers]);
     expect(there.root.artifactType).toBe('application/vnd.cncf.model.manifest.v1+json');

@@ -1,5 +1,15 @@
 import { collect } from '../../bytes/index.js';
-import { type BlobSink, createError, type Descriptor, type Finding, isJsonObject, type JsonObject, type Limits, type OciSource, parseJson } from '../../core/index.js';
+import {
+  type BlobSink,
+  createError,
+  type Descriptor,
+  type Finding,
+  isJsonObject,
+  type JsonObject,
+  type Limits,
+  type OciSource,
+  parseJson,
+} from '../../core/index.js';
 import { toJsonBytes } from '../../oci/index.js';
 import { identify } from './detect.js';
 import { type LayerView, type ManifestView, parseManifestView } from './manifest-view.js';
@@ -17,7 +27,8 @@ export function canRestamp(source: OciSource, to: string, limits: Limits): to is
 export function listLayers(source: OciSource, limits: Limits): Descriptor[] {
   const view = parseManifestView(source.bytes, source.location, limits);
   return view.layers.map((layer) => {
-    if (layer.descriptor === undefined) throw createError('modelpack/unreadable', { message: `Cannot use ${layer.where}: its digest or size is not valid`, where: layer.where });
+    if (layer.descriptor === undefined)
+      throw createError('modelpack/unreadable', { message: `Cannot use ${layer.where}: its digest or size is not valid`, where: layer.where });
     return layer.descriptor;
   });
 }
@@ -80,9 +91,15 @@ function renameKeys(annotations: JsonObject, to: Family): JsonObject {
   return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [names.get(key) ?? key, value]));
 }
 
-async function putConfig(source: OciSource, view: ManifestView, sink: BlobSink, limits: Limits): Promise<{ digest: Descriptor['digest']; size: number }> {
+async function putConfig(
+  source: OciSource,
+  view: ManifestView,
+  sink: BlobSink,
+  limits: Limits,
+): Promise<{ digest: Descriptor['digest']; size: number }> {
   const descriptor = view.config?.descriptor;
-  if (descriptor === undefined) throw createError('modelpack/unreadable', { message: `Cannot restamp "${source.location}": it has no usable config`, where: 'config' });
+  if (descriptor === undefined)
+    throw createError('modelpack/unreadable', { message: `Cannot restamp "${source.location}": it has no usable config`, where: 'config' });
   const bytes = await collect(await source.blobs.open(descriptor), limits.configBytes, 'the config');
   const json = parseJson(bytes, 'config blob', { bytes: limits.configBytes, depth: limits.jsonDepth });
   const described = isJsonObject(json) ? describeConfig(json) : undefined;

@@ -1,7 +1,18 @@
 import type { Descriptor, Part } from '../../core/index.js';
 import { formatFileMetadata } from './file-metadata.js';
 import type { PlannedLayer } from './plan-layers.js';
-import { annotationKeys, configMediaType, draftLayerKeys, familyOf, layerArtifactType, manifestArtifactType, ociManifestType, titleKey, toLayerType, type Vintage } from './spec.js';
+import {
+  annotationKeys,
+  configMediaType,
+  draftLayerKeys,
+  familyOf,
+  layerArtifactType,
+  manifestArtifactType,
+  ociManifestType,
+  titleKey,
+  toLayerType,
+  type Vintage,
+} from './spec.js';
 
 const executableBits = 0o111;
 const readme = /^readme(\.|$)/i;
@@ -47,7 +58,12 @@ function draftRoles(layer: PlannedLayer): Record<string, string> {
 }
 
 /** Fields in the order of the specification's example, so that equal packages are equal bytes. */
-export function toManifest(vintage: Vintage, config: Pick<Descriptor, 'digest' | 'size'>, layers: readonly Descriptor[], annotations: Readonly<Record<string, string>>): object {
+export function toManifest(
+  vintage: Vintage,
+  config: Pick<Descriptor, 'digest' | 'size'>,
+  layers: readonly Descriptor[],
+  annotations: Readonly<Record<string, string>>,
+): object {
   return {
     schemaVersion: 2,
     mediaType: ociManifestType,

@@ -8,14 +8,30 @@ import { type Vintage, vintages } from './spec.js';
 import { validate } from './validate.js';
 import { type ModelpackWriteOptions, writeHybridImage, writeModelpack } from './write.js';
 
-const model = packageOf([part('model.safetensors', 'weights', 'weights'), part('README.md', 'doc'), part('bin/run.sh', 'code', '#!/bin/sh', { mode: 0o775, guessed: true })], {
-  identity: { name: 'demo', licenses: ['Apache-2.0'], homepage: 'https://example.com', datasets: ['https://example.com/data'] },
-  weights: { format: 'safetensors', paramSize: '1K' },
-  capabilities: { reasoning: true },
-});
+const model = packageOf(
+  [
+    part('model.safetensors', 'weights', 'weights'),
+    part('README.md', 'doc'),
+    part('bin/run.sh', 'code', '#!/bin/sh', { mode: 0o775, guessed: true }),
+  ],
+  {
+    identity: { name: 'demo', licenses: ['Apache-2.0'], homepage: 'https://example.com', datasets: ['https://example.com/data'] },
+    weights: { format: 'safetensors', paramSize: '1K' },
+    capabilities: { reasoning: true },
+  },
+);
 
 function options(vintage: Vintage, over: Partial<ModelpackWriteOptions> = {}): ModelpackWriteOptions {
-  return { vintage, layers: { byRole: {} }, mtime: 0, platform: 'linux/amd64', concurrency: 2, progress: silentProgress, limits: defaultLimits, ...over };
+  return {
+    vintage,
+    layers: { byRole: {} },
+    mtime: 0,
+    platform: 'linux/amd64',
+    concurrency: 2,
+    progress: silentProgress,
+    limits: defaultLimits,
+    ...over,
+  };
 }
 
 async function open(store: ContentStore, root: Descriptor): Promise<OciSource> {
@@ -64,7 +80,10 @@ describe.each(vintages)('writeModelpack as %s', (vintage) => {
     ['a', 'a/b'],
     ['A.txt', 'a.txt'],
   ])('refuses %j beside %j', async (first, second) => {
-    await expect(write(vintage, packageOf([part(first), part(second)]))).rejects.toMatchObject({ code: 'bytes/unsafe-path', where: expect.any(String) as string });
+    await expect(write(vintage, packageOf([part(first), part(second)]))).rejects.toMatchObject({
+      code: 'bytes/unsafe-path',
+      where: expect.any(String) as string,
+    });
   });
 
   it('refuses an empty package', async () => {
@@ -106,7 +125,11 @@ describe('writeHybridImage', () => {
   it('writes an ordinary image with the files at the root and the keys of a ModelPack', async () => {
     const store = createMemoryStore();
     const { root } = await writeHybridImage(model, { kind: 'oci', blobs: store }, options('cncf'));
-    const manifest = JSON.parse(Buffer.from((await open(store, root)).bytes).toString()) as { artifactType?: string; config: Descriptor; layers: Descriptor[] };
+    const manifest = JSON.parse(Buffer.from((await open(store, root)).bytes).toString()) as {
+      artifactType?: string;
+      config: Descriptor;
+      layers: Descriptor[];
+    };
     expect(manifest.artifactType).toBeUndefined();
     expect(manifest.config.mediaType).toBe('application/vnd.oci.image.config.v1+json');
     expect(manifest.layers.map((layer) => [layer.mediaType, layer.annotations?.['org.cncf.model.filepath']])).toEqual([

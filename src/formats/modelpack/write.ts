@@ -46,7 +46,10 @@ export async function writeModelpack(pkg: ModelPackage, sink: OciPackageSink, op
   const expected = layers.map((layer) => toLayerDescriptor(layer, vintage, unknownBlob, mtime));
   assertManifestFits(toManifest(vintage, unknownBlob, expected, annotations), layers.length, options);
   const { stored, descriptors, diffIds } = await putPlannedLayers(layers, sink.blobs, options);
-  const config = await putJson(sink.blobs, vintage === 'draft-2024' ? toImageConfig(pkg.identity, diffIds, options.platform) : toModelConfig(pkg, diffIds));
+  const config = await putJson(
+    sink.blobs,
+    vintage === 'draft-2024' ? toImageConfig(pkg.identity, diffIds, options.platform) : toModelConfig(pkg, diffIds),
+  );
   const manifest = await putJson(sink.blobs, toManifest(vintage, config, descriptors, annotations));
   const root = { mediaType: ociManifestType, digest: manifest.digest, size: manifest.size, artifactType: manifestArtifactType(vintage) };
   return { root, lost: lossesOf(pkg), findings, bytes: totalsOf([...stored, config, manifest]) };
@@ -72,10 +75,30 @@ export async function writeHybridImage(pkg: ModelPackage, sink: OciPackageSink, 
     config: { mediaType: ociImageConfigType, digest: config.digest, size: config.size },
     layers: described,
   });
-  assertManifestFits(imageManifest(unknownBlob, layers.map((layer) => describe(layer, unknownBlob))), layers.length, options);
+  assertManifestFits(
+    imageManifest(
+      unknownBlob,
+      layers.map((layer) => describe(layer, unknownBlob)),
+    ),
+    layers.length,
+    options,
+  );
   const stored = await putLayers(layers, sink.blobs, imageOptions);
-  const config = await putJson(sink.blobs, toImageConfig(pkg.identity, stored.map((blob) => blob.digest), options.platform));
-  const manifest = await putJson(sink.blobs, imageManifest(config, layers.map((layer, at) => describe(layer, stored[at] as StoredBlob))));
+  const config = await putJson(
+    sink.blobs,
+    toImageConfig(
+      pkg.identity,
+      stored.map((blob) => blob.digest),
+      options.platform,
+    ),
+  );
+  const manifest = await putJson(
+    sink.blobs,
+    imageManifest(
+      config,
+      layers.map((layer, at) => describe(layer, stored[at] as StoredBlob)),
+    ),
+  );
   return {
     root: { mediaType: ociManifestType, digest: manifest.digest, size: manifest.size },
     lost: [],
@@ -90,7 +113,8 @@ function withoutTitle(annotations: Descriptor['annotations']): Readonly<Record<s
 
 /** What a package may hold together: safe paths, each once, no two that fold to one name. Throws `bytes/unsafe-path`, `modelpack/cannot-write`. */
 export function assertPaths(parts: readonly Part[], options: Pick<ModelpackWriteOptions, 'vintage' | 'limits'>): void {
-  if (parts.length === 0) throw createError('modelpack/cannot-write', { message: 'Cannot write a ModelPack without files: modelfs.diffIds needs at least one layer' });
+  if (parts.length === 0)
+    throw createError('modelpack/cannot-write', { message: 'Cannot write a ModelPack without files: modelfs.diffIds needs at least one layer' });
   for (const { path } of parts) {
     const reason = judgePath(path, options.limits) ?? whiteoutReason(path, options.vintage);
     if (reason !== undefined) throw createError('bytes/unsafe-path', { message: `Cannot pack ${JSON.stringify(path)}: ${reason}`, where: path });
@@ -170,7 +194,12 @@ function contentOf(layer: PlannedLayer, mtime: number): BlobContent {
 
 function toMember(part: Part, mtime: number): TarMember {
   const content = toBlobContent(part.content, part.size);
-  return { name: part.path, mode: portableMode(part), mtime, content: content.kind === 'file' ? content : { kind: 'stream', size: part.size, open: () => openPart(part.content) } };
+  return {
+    name: part.path,
+    mode: portableMode(part),
+    mtime,
+    content: content.kind === 'file' ? content : { kind: 'stream', size: part.size, open: () => openPart(part.content) },
+  };
 }
 
 function toBlobContent(content: PartContent, size: number): BlobContent {
@@ -207,5 +236,7 @@ function lossesOf(pkg: ModelPackage): Finding[] {
     ['examples', pkg.io.examples > 0],
     ['the run section', Object.keys(pkg.run).length > 0],
   ];
-  return absent.filter(([, present]) => present).map(([what]) => ({ level: 'note', code: 'modelpack/no-place', message: `A ModelPack has no place for ${what}; only the files travel` }));
+  return absent
+    .filter(([, present]) => present)
+    .map(([what]) => ({ level: 'note', code: 'modelpack/no-place', message: `A ModelPack has no place for ${what}; only the files travel` }));
 }
