@@ -3,7 +3,7 @@ import type { Descriptor } from './descriptor.js';
 import type { FileTree } from './file-tree.js';
 import type { Finding } from './finding.js';
 import type { Limits } from './limits.js';
-import type { ModelPackage } from './package.js';
+import type { Identity, ModelPackage } from './package.js';
 import type { Progress } from './progress.js';
 
 /** Something that may be a package. Opening it read at most a manifest. */
@@ -41,6 +41,8 @@ export interface FormatReader {
   readonly id: string;
   readonly title: string;
   detect(source: PackageSource): Promise<Detection | undefined>;
+  /** Who and what the model is, from manifest and config alone: for listing many packages. */
+  readIdentity(source: PackageSource, options: ReadOptions): Promise<Identity>;
   read(source: PackageSource, options: ReadOptions): Promise<ModelPackage>;
   validate(source: PackageSource, options: ReadOptions): Promise<readonly Finding[]>;
 }

@@ -1,56 +1,66 @@
 import { type Descriptor, emptyIo, type Finding, type ModelPackage, type OciSource, type Part } from '../core/index.js';
 import { readImageFiles } from '../formats/index.js';
-import { isImageConfigType, isImageLayerType, type Manifest, parseManifest } from '../oci/index.js';
+import { isImageConfigType, isImageLayerType, type Manifest, type ParsedRoot, parseManifest } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 
 const titleKey = 'org.opencontainers.image.title';
 
+interface ForeignKind {
+  /** As `format` in results. */
+  readonly format: string;
+  /** For a sentence. */
+  readonly title: string;
+}
+
 /** Formats of other tools, recognised by a type so that a person hears the right name. (reference: what a universal tool should read) */
-const foreignTypes: readonly (readonly [RegExp, string, string])[] = [
-  [/^application\/vnd\.kitops\.modelkit\./, 'modelkit', 'a KitOps ModelKit'],
-  [/^application\/vnd\.docker\.ai\./, 'docker-ai', 'a Docker AI model'],
-  [/^application\/vnd\.ollama\./, 'ollama', 'an Ollama model'],
+const knownTypes: readonly (ForeignKind & { readonly type: RegExp })[] = [
+  { type: /^application\/vnd\.kitops\.modelkit\./, format: 'modelkit', title: 'a KitOps ModelKit' },
+  { type: /^application\/vnd\.docker\.ai\./, format: 'docker-ai', title: 'a Docker AI model' },
+  { type: /^application\/vnd\.ollama\./, format: 'ollama', title: 'an Ollama model' },
 ];
 
-/** An index, an ordinary image or somebody else's artifact, named for what it is and never called a ModelPack. */
-export async function describeForeign(source: OciSource, context: OpsContext): Promise<ModelPackage> {
-  const parsed = parseManifest(source.bytes, source.location, context.limits);
-  const base = { identity: {}, weights: {}, capabilities: {}, io: emptyIo, run: {} };
-  if (parsed.kind === 'index') {
-    const entries = parsed.index.manifests.map((entry) => ({ ...entry, name: entry.annotations?.['org.opencontainers.image.ref.name'] ?? null }));
-    return {
-      ...base,
-      format: 'index',
-      parts: [],
-      extra: { entries, ...annotationsOf(parsed.index.annotations) },
-      findings: [indexNote(entries[0], source.location)],
-    };
-  }
+/** Named for what it is and never called a ModelPack. */
+function toKind(parsed: ParsedRoot): ForeignKind {
+  if (parsed.kind === 'index') return { format: 'index', title: 'an index of several packages' };
   const { manifest } = parsed;
   const types = [manifest.artifactType ?? '', manifest.config.mediaType, ...manifest.layers.map((layer) => layer.mediaType)];
-  const foreign = foreignTypes.find(([grammar]) => types.some((type) => grammar.test(type)));
-  const isImage = isOrdinaryImage(manifest);
-  const { parts, findings } = isImage
-    ? await readImageFiles(source, context)
-    : { parts: manifest.layers.map((layer, index) => toPart(layer, index, source)), findings: [] };
-  return {
-    ...base,
-    format: foreign?.[1] ?? (isImage ? 'image' : 'artifact'),
-    parts,
-    extra: { artifactType: manifest.artifactType ?? null, configMediaType: manifest.config.mediaType, ...annotationsOf(manifest.annotations) },
-    findings: [
-      ...findings,
-      {
-        level: 'note',
-        code: 'format/foreign',
-        message: `This is ${foreign?.[2] ?? (isImage ? 'a container image' : 'an OCI artifact of another kind')}, not a model package that modelport reads`,
-      },
-    ],
-  };
+  const known = knownTypes.find(({ type }) => types.some((each) => type.test(each)));
+  if (known !== undefined) return known;
+  return isOrdinaryImage(manifest)
+    ? { format: 'image', title: 'a container image' }
+    : { format: 'artifact', title: 'an OCI artifact of another kind' };
 }
 
 function isOrdinaryImage({ config, layers }: Manifest): boolean {
   return isImageConfigType(config.mediaType) && layers.every((layer) => isImageLayerType(layer.mediaType));
+}
+
+/** The format of something that no reader of ours recognises. */
+export function nameForeign(source: OciSource, context: OpsContext): string {
+  return toKind(parseManifest(source.bytes, source.location, context.limits)).format;
+}
+
+/** An index, an ordinary image or somebody else's artifact, as far as it can be described. */
+export async function describeForeign(source: OciSource, context: OpsContext): Promise<ModelPackage> {
+  const parsed = parseManifest(source.bytes, source.location, context.limits);
+  const { format, title } = toKind(parsed);
+  const base = { format, identity: {}, weights: {}, capabilities: {}, io: emptyIo, run: {} };
+  if (parsed.kind === 'index') {
+    const entries = parsed.index.manifests.map((entry) => ({ ...entry, name: entry.annotations?.['org.opencontainers.image.ref.name'] ?? null }));
+    return { ...base, parts: [], extra: { entries, ...annotationsOf(parsed.index.annotations) }, findings: [indexNote(entries[0], source.location)] };
+  }
+  const { manifest } = parsed;
+  const { parts, findings } =
+    format === 'image'
+      ? await readImageFiles(source, context)
+      : { parts: manifest.layers.map((layer, index) => toPart(layer, index, source)), findings: [] };
+  const note: Finding = { level: 'note', code: 'format/foreign', message: `This is ${title}, not a model package that modelport reads` };
+  return {
+    ...base,
+    parts,
+    extra: { artifactType: manifest.artifactType ?? null, configMediaType: manifest.config.mediaType, ...annotationsOf(manifest.annotations) },
+    findings: [...findings, note],
+  };
 }
 
 /** Of an ordinary image, lowest first; undefined for everything else. */

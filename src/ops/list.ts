@@ -4,7 +4,7 @@ import { detectFormat } from '../formats/index.js';
 import { walkGraph } from '../oci/index.js';
 import { openLocalStore } from '../store/index.js';
 import type { OpsContext } from './context.js';
-import { describeForeign } from './foreign.js';
+import { nameForeign } from './foreign.js';
 import type { ListResult } from './results.js';
 import { openShelf, type Shelf } from './source.js';
 
@@ -36,15 +36,10 @@ async function describeEntry({ name, descriptor }: NamedDescriptor, shelf: Shelf
     const bytes = await collect(await shelf.open(descriptor), context.limits.manifestBytes, 'the manifest');
     const source: OciSource = { kind: 'oci', location: name ?? descriptor.digest, root: descriptor, bytes, blobs: shelf };
     const detected = await detectFormat(source);
-    const pkg = detected === undefined ? await describeForeign(source, context) : await detected.reader.read(source, { limits: context.limits });
     const size = await sizeOf(descriptor, shelf, context);
-    return {
-      ...base,
-      format: pkg.format,
-      ...(pkg.vintage === undefined ? {} : { vintage: pkg.vintage }),
-      size,
-      createdAt: pkg.identity.createdAt ?? null,
-    };
+    if (detected === undefined) return { ...base, format: nameForeign(source, context), size, createdAt: null };
+    const { createdAt = null } = await detected.reader.readIdentity(source, { limits: context.limits });
+    return { ...base, format: detected.reader.id, ...(detected.vintage === undefined ? {} : { vintage: detected.vintage }), size, createdAt };
   } catch (error) {
     if (!isToolkitError(error)) throw error;
     return { ...base, format: 'damaged', size: descriptor.size, createdAt: null };

@@ -62,12 +62,13 @@ async function expectWholeStore(...names: readonly string[]): Promise<void> {
 }
 
 /** Nothing but packages is left, once what was abandoned is old enough to be nobody's. */
-async function expectTidy(store = home): Promise<void> {
-  const old = Date.now() / 1000 - 3600;
-  for (const name of readdirSync(store)) if (name.startsWith('.modelport-') || name.startsWith('index.lock')) utimesSync(join(store, name), old, old);
+async function expectTidy(): Promise<void> {
+  const hourAgo = Date.now() / 1000 - 3600;
+  const isAbandoned = (name: string) => /^(\.modelport-|index\.lock|ingest)/.test(name);
+  for (const name of readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(isAbandoned)) utimesSync(join(home, name), hourAgo, hourAgo);
   await prune({}, contextOf());
-  expect(readdirSync(store).filter((name) => name !== 'cache')).toEqual(['blobs', 'index.json', 'oci-layout']);
-  expect(listFiles(join(store, 'cache'))).toEqual(['digests.jsonl']);
+  expect(readdirSync(home).filter((name) => name !== 'cache')).toEqual(['blobs', 'index.json', 'oci-layout']);
+  expect(readdirSync(join(home, 'cache'))).toEqual(['digests.jsonl']);
 }
 
 const kill = (moment: Moment, ...args: string[]): Promise<CliEnded> => interruptCli(args, 'SIGKILL', moment, { home, cwd: room });

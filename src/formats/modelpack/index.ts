@@ -4,11 +4,11 @@
  */
 import type { FormatReader } from '../../core/index.js';
 import { detect } from './detect.js';
-import { read, readImageFiles } from './read.js';
+import { read, readIdentity, readImageFiles } from './read.js';
 import { validate } from './validate.js';
 
 /** Reads a package of any vintage; see the functions for what each reads and throws. */
-export const modelpack: FormatReader = { id: 'modelpack', title: 'ModelPack', detect, read, validate };
+export const modelpack: FormatReader = { id: 'modelpack', title: 'ModelPack', detect, readIdentity, read, validate };
 
 export { editModelpack, type ModelpackEdits } from './edit.js';
 export { type LayerEncodings, parseLayerEncodings } from './plan-layers.js';

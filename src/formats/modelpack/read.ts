@@ -4,6 +4,7 @@ import {
   type Descriptor,
   emptyIo,
   type Finding,
+  type Identity,
   isJsonObject,
   isToolkitError,
   type JsonObject,
@@ -49,6 +50,12 @@ export async function read(source: PackageSource, options: ReadOptions): Promise
     extra: toExtra(view, described),
     findings: [...toFindings(config), ...described.findings, ...findings],
   };
+}
+
+/** Of a ModelPack, without a look at its layers. */
+export async function readIdentity(source: PackageSource, options: ReadOptions): Promise<Identity> {
+  const { oci, view, vintage } = openModelpack(source, options);
+  return describe(view, vintage, await readConfigBlob(oci, view, options.limits)).identity;
 }
 
 /** The manifest of a source that `detect` accepts; throws `modelpack/unreadable` for others. */
