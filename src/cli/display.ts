@@ -6,11 +6,20 @@ export function toDisplayable<T>(value: T, escape: Escape): T {
   return walk(value, escape) as T;
 }
 
+/** What is safe already is given back itself: of a list of thousands hardly anything is copied. */
 function walk(value: unknown, escape: Escape): unknown {
   if (typeof value === 'string') return escape(value);
-  if (Array.isArray(value)) return value.map((item) => walk(item, escape));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [escape(key), walk(item, escape)]));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => walk(item, escape));
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  const entries = Object.entries(value).map(([key, item]): [string, unknown, boolean] => {
+    const safe = walk(item, escape);
+    const safeKey = escape(key);
+    return [safeKey, safe, safe === item && safeKey === key];
+  });
+  return entries.every(([, , isSame]) => isSame) ? value : Object.fromEntries(entries.map(([key, item]) => [key, item]));
 }
 
 /** DEL, the C1 controls, line separators and the marks that reorder text: JSON lets them stand, a terminal obeys them. */

@@ -76,9 +76,9 @@ async function readParts(source: FolderSource, description: Description, context
   const { files: weightFiles, findings: weightFindings } = await readWeights(firstParts, context);
   const external = new Set(weightFiles.flatMap(listExternalPaths));
   const { files: classified, findings } = external.size === 0 ? first : classify(external);
-  const parts = toParts(source, classified);
-  const sizes = new Map(parts.map((part) => [part.path, part.size]));
-  const missing = weightFiles.flatMap((file) => checkExternalData(file, (path) => sizes.get(path)));
+  const parts = external.size === 0 ? firstParts : toParts(source, classified);
+  const findSize = (path: string) => parts.find((part) => part.path === path)?.size;
+  const missing = weightFiles.flatMap((file) => checkExternalData(file, findSize));
   const shards = await checkShardIndexes(parts, weightFiles, context);
   return { parts, weightFiles, findings: [...source.tree.problems, ...findings, ...weightFindings, ...missing, ...shards, ...listUnportable(parts)] };
 }
