@@ -17,6 +17,7 @@ export * from './os-error.js';
 export * from './part-content.js';
 export { findTwins } from './path-twins.js';
 export { judgePath, normalizeEntryName, portabilityOf } from './safe-path.js';
+export { expectStream } from './stream-hash.js';
 export * from './streams.js';
 export * from './tar-read.js';
 export * from './tar-scan.js';

@@ -17,6 +17,11 @@ const threadBytes = 8 * 1024 * 1024;
 
 let created = 0;
 
+/** Starts a thread for a long stream that is about to come, so that it need not be waited for. */
+export function expectStream(bytes: number): void {
+  if (bytes >= threadBytes) findByteThread();
+}
+
 /**
  * A hash for about `expectedBytes`: a long one runs in a thread of its own, so that reading, hashing and writing go on side by side.
  * Pieces in shared memory are hashed where they are, others are copied first.

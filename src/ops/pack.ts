@@ -1,3 +1,4 @@
+import { expectStream } from '../bytes/index.js';
 import { createError, type Description, type Finding, hasErrors, type ModelPackage, type OciPackageSink, type Written } from '../core/index.js';
 import { type LayerEncodings, parseLayerEncodings, parseVintage, type Vintage, writeHybridImage, writeModelpack } from '../formats/index.js';
 import type { OpsContext } from './context.js';
@@ -36,7 +37,9 @@ export async function pack(options: PackOptions, context: OpsContext): Promise<P
   if (options.format !== 'modelpack')
     throw createError('format/unknown', { message: `Cannot pack as "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
   const file = options.file === undefined ? {} : { file: toAbsolute(options.file, context) };
-  const described = await describeFolder(await openFolder(toAbsolute(options.dir, context), options.dir, file, context), context);
+  const folder = await openFolder(toAbsolute(options.dir, context), options.dir, file, context);
+  expectStream(folder.tree.entries.reduce((sum, entry) => sum + entry.size, 0));
+  const described = await describeFolder(folder, context);
   const pkg = withSettings(withTime(described.pkg, context), await parseSettings(options.set ?? [], context));
   assertPackable(pkg, options);
   const write = writeSettings(options, described.description);

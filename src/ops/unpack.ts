@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import { decompress, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
+import { decompress, expectStream, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
 import { createError, type Descriptor, type Finding, type OciSource, type Part } from '../core/index.js';
 import { compileGlobs } from '../buildfile/index.js';
 import { detectFormat, listUnpackSources } from '../formats/index.js';
-import { toLayerLabel } from '../oci/index.js';
+import { parseManifest, toLayerLabel } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 import { describeForeign, listImageLayers } from './foreign.js';
 import { readSource } from './package.js';
@@ -27,6 +27,7 @@ export interface UnpackOptions {
 export async function unpack(options: UnpackOptions, context: OpsContext): Promise<UnpackResult> {
   const target = toAbsolute(options.output, context);
   const source = await openSource(options.location, context);
+  if (source.kind === 'oci') expectStream(sizeOfLayers(source, context));
   const { sources, policy } = await listSources(source, options, context);
   const select = await createSelection(source, options, context);
   removeLeftovers(dirname(target));
@@ -44,6 +45,16 @@ export async function unpack(options: UnpackOptions, context: OpsContext): Promi
   });
   const findings: readonly Finding[] = result.findings;
   return { path: target, files: result.files, bytes: result.bytes, digest: source.kind === 'oci' ? source.root.digest : null, findings };
+}
+
+/** Of a manifest that cannot be read others complain. */
+function sizeOfLayers(source: OciSource, { limits }: OpsContext): number {
+  try {
+    const parsed = parseManifest(source.bytes, source.location, limits);
+    return parsed.kind === 'index' ? 0 : parsed.manifest.layers.reduce((sum, layer) => sum + layer.size, 0);
+  } catch {
+    return 0;
+  }
 }
 
 /** Undefined selects everything. A glob that matches no file is an error: a typing mistake must not look like an empty package. */
