@@ -43,7 +43,6 @@ function startThread(): ByteThread {
   const worker = new Worker(workerUrl, { execArgv: [] });
   const waiting = new Map<number, { resolve: (answer: ByteAnswer) => void; reject: (error: unknown) => void }>();
   let requests = 0;
-  worker.unref();
   worker.on('message', (answer: ByteAnswer) => {
     waiting.get(answer.id)?.resolve(answer);
     waiting.delete(answer.id);
@@ -55,6 +54,8 @@ function startThread(): ByteThread {
     waiting.clear();
   };
   worker.once('error', fail).once('exit', fail);
+  // After the listeners: adding one for messages makes the process wait again.
+  worker.unref();
   const thread: ByteThread = {
     get pending() {
       return waiting.size;

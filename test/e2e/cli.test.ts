@@ -52,6 +52,14 @@ describe('the program', () => {
     expect(await run('version')).toEqual({ code: 0, out: expect.stringMatching(/^modelport \d/), err: '' });
   });
 
+  it('ends although a thread was started and had nothing to do', async () => {
+    mkdirSync(join(folder, 'medium'));
+    writeFileSync(join(folder, 'medium/model.bin'), Buffer.alloc(9_000_000, 'weights'));
+    writeFileSync(join(folder, 'medium/README.md'), '# medium\n');
+    expect(await run('pack', './medium', '-t', 'medium:v1')).toMatchObject({ code: 0 });
+    expect(await run('unpack', 'medium:v1', '-o', 'readme', '--include', 'README.md')).toMatchObject({ code: 0 });
+  });
+
   it('tells mistakes by status, and says them on standard error', async () => {
     expect(await run('pakc')).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Did you mean pack?') });
   });
