@@ -9,6 +9,8 @@ export interface Step {
   readonly ours?: boolean;
   /** Too slow to repeat: in the first round only. */
   readonly once?: boolean;
+  /** Run before it, outside its time. */
+  readonly prepared?: Command;
   /** Paths that nobody needs once this step has ended; removed outside its time. */
   readonly removes?: readonly string[];
 }
@@ -16,17 +18,24 @@ export interface Step {
 /** Outcomes of each step by its name, one a round; undefined where a round left it out. */
 export type Results = ReadonlyMap<string, readonly (Outcome | undefined)[]>;
 
+/** Where steps write, and how many bytes at the most. */
+export interface Disk {
+  readonly folder: string;
+  readonly bytes: number;
+}
+
 export interface Runner {
   readonly meter: Meter;
   readonly say: (line: string) => void;
 }
 
 /** All steps in turn, round after round, so that what the machine does beside falls on all alike. */
-export async function runRounds({ meter, say }: Runner, steps: readonly Step[], rounds: number, settled?: string): Promise<Results> {
+export async function runRounds({ meter, say }: Runner, steps: readonly Step[], rounds: number, disk?: Disk): Promise<Results> {
   const results = new Map<string, (Outcome | undefined)[]>(steps.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const step of steps) {
-      if (settled !== undefined) await settle(meter, settled);
+      if (step.prepared !== undefined) await meter.measure(step.prepared);
+      if (disk !== undefined) await settle(meter, disk);
       const outcome = step.once === true && round > 0 ? undefined : await meter.measure(step.command);
       results.get(step.name)?.push(outcome);
       if (outcome !== undefined) say(`${round + 1}/${rounds}  ${step.name}: ${describe(outcome)}`);
@@ -36,9 +45,13 @@ export async function runRounds({ meter, say }: Runner, steps: readonly Step[], 
   return results;
 }
 
-/** What an earlier step left to be written must not be written during the next one. */
-async function settle(meter: Meter, folder: string): Promise<void> {
-  await meter.measure({ program: 'sync', args: ['-f', folder] });
+/**
+ * The same start for each: what an earlier step left to be written is written, and as much memory as the step will fill has just been in use.
+ * (A virtual machine gives free memory back to its host after seconds, and to touch it again costs several times a write.)
+ */
+async function settle(meter: Meter, { folder, bytes }: Disk): Promise<void> {
+  const script = 'head -c "$2" /dev/zero > "$1/warm"; rm "$1/warm"; sync -f "$1"';
+  await meter.measure({ program: 'sh', args: ['-c', script, 'settle', folder, String(bytes)] });
 }
 
 function describe(outcome: Outcome): string {
