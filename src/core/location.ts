@@ -7,7 +7,8 @@ import { parseReference, type Reference } from './reference.js';
  * `ops`, which asks the disk (an existing path wins).
  */
 export type Location =
-  | { readonly kind: 'path'; readonly text: string; readonly path: string }
+  /** `notName` is why a text that could have been meant as a name is none. */
+  | { readonly kind: 'path'; readonly text: string; readonly path: string; readonly notName?: string }
   | { readonly kind: 'oci'; readonly text: string; readonly path: string; readonly tag?: string; readonly digest?: Digest }
   | { readonly kind: 'oci-archive'; readonly text: string; readonly path: string; readonly tag?: string }
   | { readonly kind: 'docker-archive'; readonly text: string; readonly path: string; readonly tag?: string }
@@ -57,6 +58,6 @@ function parsePathOrName(text: string): Location {
     return { kind: 'path-or-name', text, path: text, reference: parseReference(text) };
   } catch (error) {
     if (!isToolkitError(error)) throw error;
-    return { kind: 'path', text, path: text };
+    return { kind: 'path', text, path: text, notName: error.message };
   }
 }

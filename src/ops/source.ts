@@ -45,7 +45,7 @@ export async function openSource(text: string, context: OpsContext): Promise<Ope
     case 'name':
       return openName(location, context);
     case 'path':
-      return openPath(text, location.path, context);
+      return openPath(text, location.path, context, location.notName);
     case 'path-or-name':
       return existsSync(toAbsolute(location.path, context)) ? openPath(text, location.path, context) : openName(location, context);
   }
@@ -63,8 +63,13 @@ export async function openShelf(text: string, context: OpsContext): Promise<Shel
   return (await sniffArchive(path, context.limits)) === undefined ? undefined : openArchive(path, context);
 }
 
-async function openPath(text: string, written: string, context: OpsContext): Promise<OpenedSource> {
+async function openPath(text: string, written: string, context: OpsContext, notName?: string): Promise<OpenedSource> {
   const path = toAbsolute(written, context);
+  if (notName !== undefined && !existsSync(path)) {
+    throw createError('core/bad-reference', {
+      message: `Cannot open "${text}": there is no such file or folder, and it is no name either. ${notName}`,
+    });
+  }
   if (!existsSync(path))
     throw createError('bytes/not-found', {
       message: `Cannot open "${text}": there is no such file or folder`,

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type BlobSink, createError, type Descriptor, parseLocation, parseReference, toStoreName } from '../core/index.js';
 import { createArchive, isLayout, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
 import type { OpsContext } from './context.js';
@@ -87,6 +88,7 @@ async function openArchiveTarget(
       where: path,
     });
   }
+  mkdirSync(dirname(path), { recursive: true });
   const archive = await createArchive(path, kind, context);
   return {
     blobs: archive,
