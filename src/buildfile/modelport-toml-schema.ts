@@ -77,7 +77,7 @@ const files = tableOf(path, 'a table of tensor name = "file"');
 const compression = v.picklist(['raw', 'tar', 'tar+gzip', 'tar+zstd'], '"raw", "tar", "tar+gzip" or "tar+zstd"');
 const compressionByRole = Object.fromEntries(roles.map((role) => [role, optional(compression)]));
 
-/** Only what the command contract promises is judged here; everything else of a format is for its own writer. */
+/** Only what docs/modelport-toml.md promises is judged here; everything else of a format is for its own writer. */
 const modelpack = v.pipe(
   anyTable,
   v.looseObject({
@@ -86,7 +86,7 @@ const modelpack = v.pipe(
   }),
 );
 
-/** modelport.toml. (command contract, 5) */
+/** modelport.toml. (docs/modelport-toml.md) */
 export const modelportToml = table({
   package: optional(
     table({

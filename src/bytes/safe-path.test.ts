@@ -56,7 +56,7 @@ describe('judgePath', () => {
         const path = list.join('/');
         if (judge(path) !== undefined) return;
         expect(posix.normalize(path)).toBe(path);
-        expect(posix.resolve('/root', path).startsWith('/root/')).toBe(true);
+        expect(posix.resolve('/base', path).startsWith('/base/')).toBe(true);
       }),
     );
   });

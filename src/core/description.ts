@@ -1,7 +1,7 @@
 import type { Capabilities, Identity, Role, Run, TensorSpec } from './package.js';
 
 /**
- * The neutral description of a package, as modelport.toml spells it (design: command contract, 5) and as a Modelfile or a
+ * The neutral description of a package, as modelport.toml spells it (docs/modelport-toml.md) and as a Modelfile or a
  * Kitfile is translated to. Every format is written from it. All of it is optional: what is absent is read from the files.
  */
 export interface Description {

@@ -1,5 +1,5 @@
 /**
- * The closed table of everything that can stop modelport. `exit` is the process status (design: 1 the package has errors,
+ * The closed table of everything that can stop modelport. `exit` is the process status (1 the package has errors,
  * 2 wrong usage, 3 the world, 70 a bug of ours); `title` one line for docs/error-codes.md, which is generated from here.
  */
 export const errorCodes = {

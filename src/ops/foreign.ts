@@ -12,7 +12,7 @@ interface ForeignKind {
   readonly title: string;
 }
 
-/** Formats of other tools, recognised by a type so that a person hears the right name. (reference: what a universal tool should read) */
+/** Formats of other tools, recognised by a type so that a person hears the right name. */
 const knownTypes: readonly (ForeignKind & { readonly type: RegExp })[] = [
   { type: /^application\/vnd\.kitops\.modelkit\./, format: 'modelkit', title: 'a KitOps ModelKit' },
   { type: /^application\/vnd\.docker\.ai\./, format: 'docker-ai', title: 'a Docker AI model' },

@@ -1,7 +1,7 @@
 import type { ModelPackage } from '../core/index.js';
 import type { InspectResult } from './results.js';
 
-/** Which runtimes can mount this form as a volume, and what mends it where they cannot. (reference: Kubernetes image volumes) */
+/** Which runtimes can mount this form as a volume, and what mends it where they cannot. (Kubernetes: image volumes) */
 export function describeMounts(pkg: ModelPackage): NonNullable<InspectResult['mountable']> {
   if (pkg.format !== 'modelpack') return [];
   const mend = '`modelport pack --hybrid` adds an image-shaped sibling';

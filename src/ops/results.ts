@@ -1,6 +1,6 @@
 import type { Digest, Finding, Identity, Io, NamedDescriptor, Role, Run, TensorInfo, WeightsSummary } from '../core/index.js';
 
-/** The results of the verbs, exactly as `--json` prints them (command contract, 3). Fields may be added, never renamed. */
+/** The results of the verbs, exactly as `--json` prints them (docs/json.md). Fields may be added, never renamed. */
 
 export interface PartResult {
   readonly role: Role;

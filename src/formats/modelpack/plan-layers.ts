@@ -21,7 +21,7 @@ export interface LayerEncodings {
 
 /**
  * From this number of files of one kind on, its small files share one tar layer: every layer costs a registry two requests and the manifest
- * 600 to 700 bytes, of which 4,000,000 are sure to be taken. (reference: 2,048 files make 1.3 MB, 6,000 are the ceiling)
+ * 600 to 700 bytes, of which 4,000,000 are sure to be taken. (2,048 files make 1.3 MB, some 6,000 are the ceiling.)
  */
 const groupFrom = 256;
 const groupedFileBytes = 4 * 1024 * 1024;

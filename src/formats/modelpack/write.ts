@@ -57,7 +57,7 @@ export async function writeModelpack(pkg: ModelPackage, sink: OciPackageSink, op
 
 /**
  * The image-shaped sibling for runtimes that mount images only: image config, tar layers with the files at the root, and the ModelPack keys
- * as annotations. It stores the weights a second time, as tar. (reference: hybrid form that works in containerd)
+ * as annotations. It stores the weights a second time, as tar.
  */
 export async function writeHybridImage(pkg: ModelPackage, sink: OciPackageSink, options: ModelpackWriteOptions): Promise<Written> {
   const imageOptions = { ...options, vintage: 'draft-2024' as const, layers: { byRole: {} } };
