@@ -11,7 +11,7 @@ export function describeMachine(): Fact[] {
     { name: 'date', value: new Date().toISOString().slice(0, 10) },
     { name: 'processor', value: `${availableParallelism()} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}` },
     { name: 'memory', value: `${(totalmem() / 2 ** 30).toFixed(0)} GiB` },
-    { name: 'system', value: `${type()} ${release()}` },
+    { name: 'system', value: `${type()} ${release().split('.', 2).join('.')}` },
     { name: 'Node', value: process.version },
   ];
 }
