@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type BlobContent, createCounters, type FileContent, type TarContent } from '../core/index.js';
 import { buildBlob, type BuildBlobOptions } from './build-blob.js';
-import { findByteThread } from './byte-thread.js';
+import { findByteThread } from './threads/byte-thread.js';
 import { digestOf, fromBytes } from './streams.js';
-import { tarSize } from './tar-write.js';
+import { tarSize } from './tar/tar-write.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-build-'));
 afterAll(() => rmSync(folder, { recursive: true }));

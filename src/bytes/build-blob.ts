@@ -1,8 +1,8 @@
 import { type BlobContent, type ByteCounters, createCounters, createError, type Digest, parseDigest } from '../core/index.js';
 import { openContent } from './content.js';
 import { type BlobOutput, OutputFile } from './output-file.js';
-import { createStreamHash } from './stream-hash.js';
-import { tarSize } from './tar-write.js';
+import { createStreamHash } from './threads/stream-hash.js';
+import { tarSize } from './tar/tar-write.js';
 
 export interface BuiltBlob {
   readonly digest: Digest;

@@ -14,12 +14,12 @@ import {
   type PartContent,
   type TarMember,
 } from '../core/index.js';
-import { decompress } from './compression.js';
+import { decompress } from './compression/compression.js';
 import { openContent } from './content.js';
 import { accessPart, openPart } from './part-content.js';
 import { collect, digestOf, fromBytes } from './streams.js';
-import { readTar } from './tar-read.js';
-import { tarSize } from './tar-write.js';
+import { readTar } from './tar/tar-read.js';
+import { tarSize } from './tar/tar-write.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-content-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -8,9 +8,9 @@ import {
   type StreamContent,
   type TarContent,
 } from '../core/index.js';
-import { compress } from './compression.js';
+import { compress } from './compression/compression.js';
 import { fromBytes } from './streams.js';
-import { exactly, openTar } from './tar-stream.js';
+import { exactly, openTar } from './tar/tar-stream.js';
 import { fromWholeFile } from './whole-file.js';
 
 export interface OpenContentOptions {

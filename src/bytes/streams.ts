@@ -11,7 +11,7 @@ import {
   splitDigest,
 } from '../core/index.js';
 import { toIoError } from './os-error.js';
-import { allocateRing, createStreamHash } from './stream-hash.js';
+import { allocateRing, createStreamHash } from './threads/stream-hash.js';
 
 /** Large enough that the cost of a call vanishes, small enough that two per open file stay cheap. (measured: 64 KiB halves the speed) */
 export const chunkBytes = 1024 * 1024;

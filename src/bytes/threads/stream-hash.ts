@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { DigestAlgorithm } from '../../core/index.js';
+import { findByteThread, type ByteThread } from './byte-thread.js';
+
+/** A hash over bytes that come in pieces. */
+export interface StreamHash {
+  /** The piece must stay as it is until the promise resolves. */
+  update(bytes: Uint8Array): Promise<void>;
+  /** In hex; the hash is used up. */
+  digest(): Promise<string>;
+  /** Gives up a hash that was not used up; to be called in any case. */
+  drop(): void;
+}
+
+/** Starting a thread and telling it of every piece costs about as much as hashing this much. */
+const threadBytes = 8 * 1024 * 1024;
+
+let created = 0;
+
+/** Starts a thread for a long stream that is about to come, so that it need not be waited for. */
+export function expectStream(bytes: number): void {
+  if (bytes >= threadBytes) findByteThread();
+}
+
+/**
+ * A hash for about `expectedBytes`: a long one runs in a thread of its own, so that reading, hashing and writing go on side by side.
+ * Pieces in shared memory are hashed where they are, others are copied first.
+ */
+export function createStreamHash(algorithm: DigestAlgorithm, expectedBytes: number): StreamHash {
+  const thread = expectedBytes >= threadBytes ? findByteThread() : undefined;
+  return thread === undefined ? hashHere(algorithm) : hashBeside(algorithm, thread);
+}
+
+function hashHere(algorithm: DigestAlgorithm): StreamHash {
+  const hash = createHash(algorithm);
+  return {
+    update: async (bytes) => void hash.update(bytes),
+    digest: async () => hash.digest('hex'),
+    drop: () => {},
+  };
+}
+
+function hashBeside(algorithm: DigestAlgorithm, thread: ByteThread): StreamHash {
+  const hash = created++;
+  let isOpen = true;
+  return {
+    update: async (bytes) => void (await thread.ask({ kind: 'update', hash, algorithm, bytes: toShared(bytes) })),
+    digest: async () => {
+      isOpen = false;
+      return (await thread.ask({ kind: 'digest', hash, algorithm })).hex ?? '';
+    },
+    drop: () => {
+      if (isOpen) thread.drop(hash);
+      isOpen = false;
+    },
+  };
+}
+
+function toShared(bytes: Uint8Array): Uint8Array {
+  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  shared.set(bytes);
+  return shared;
+}
+
+/**
+ * Buffers to be filled in turn, so many that a chunk stays valid until the second next one is asked for while another is read ahead. For
+ * long streams in shared memory, where a hash thread reads them without a copy.
+ */
+export function allocateRing(bufferBytes: number, expectedBytes: number): BufferRing {
+  const allocate = () => (expectedBytes >= threadBytes ? Buffer.from(new SharedArrayBuffer(bufferBytes)) : Buffer.allocUnsafeSlow(bufferBytes));
+  const buffers = [allocate(), allocate(), allocate()] as const;
+  let turn = 0;
+  return { next: () => buffers[turn++ % 3] as Buffer };
+}
+
+export interface BufferRing {
+  next(): Buffer;
+}
