@@ -1,6 +1,7 @@
 import { closeSync, fchownSync, futimesSync, openSync, write, writeSync } from 'node:fs';
 import { createError } from '../../core/index.js';
 import { toIoError } from '../os-error.js';
+import { writeBytes } from '../output-file.js';
 
 /** `mtime` counts seconds since 1970 and may have a fraction; without `uid` and `gid` the files belong to whoever unpacks. */
 export interface Attributes {
@@ -80,6 +81,8 @@ export class StagedFile {
 
 function writeSome(handle: number, chunk: Uint8Array, start: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    write(handle, chunk, start, chunk.byteLength - start, null, (error, count) => (error === null ? resolve(count) : reject(error)));
+    write(handle, chunk, start, Math.min(writeBytes, chunk.byteLength - start), null, (error, count) =>
+      error === null ? resolve(count) : reject(error),
+    );
   });
 }
