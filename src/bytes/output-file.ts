@@ -2,10 +2,10 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { toIoError } from './os-error.js';
 
 /**
- * At a time. Larger writes make Linux look for memory in large pieces, which on a virtual machine are often not backed yet: measured five
- * times slower, while this many bytes cost no more than four times as many.
+ * At a time. Larger writes make Linux look for memory in large pieces, which on a virtual machine are often not backed yet and then several
+ * times slower to fill; smaller ones cost by their number.
  */
-export const writeBytes = 256 * 1024;
+const writeBytes = 512 * 1024;
 
 /** Where a blob is written: a new file, or from `position` on into one that exists. */
 export interface BlobOutput {

@@ -1,7 +1,6 @@
 import { closeSync, fchownSync, futimesSync, openSync, write, writeSync } from 'node:fs';
 import { createError } from '../../core/index.js';
 import { toIoError } from '../os-error.js';
-import { writeBytes } from '../output-file.js';
 
 /** `mtime` counts seconds since 1970 and may have a fraction; without `uid` and `gid` the files belong to whoever unpacks. */
 export interface Attributes {
@@ -78,6 +77,9 @@ export class StagedFile {
     });
   }
 }
+
+/** At a time, as in output-file.ts; of large files only, where smaller pieces were the better ones. */
+const writeBytes = 256 * 1024;
 
 function writeSome(handle: number, chunk: Uint8Array, start: number): Promise<number> {
   return new Promise((resolve, reject) => {
