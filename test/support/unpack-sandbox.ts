@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import {
   fromBytes,
   unpackPackage,
@@ -10,7 +11,7 @@ import {
   type UnpackSource,
   type UnpackTar,
 } from '../../src/bytes/index.js';
-import { defaultLimits, isToolkitError, type ToolkitError } from '../../src/core/index.js';
+import { defaultLimits, type ErrorCode, isToolkitError, type ToolkitError } from '../../src/core/index.js';
 import { listTree } from './list-tree.js';
 import { type RawEntry, rawTar } from './raw-tar.js';
 
@@ -24,6 +25,8 @@ export interface UnpackSandbox {
   refusal(work: Promise<unknown>): Promise<ToolkitError>;
   /** Every file of the target with its content, `path/` for folders, `path -> target` for links. */
   tree(): string[];
+  /** The mode bits that a new folder or file does not get. */
+  umask(): number;
   /** Throws when anything was written outside the target. */
   close(): void;
 }
@@ -41,6 +44,7 @@ export function createSandbox(): UnpackSandbox {
     unpackImage: (sources, options) => unpack(sources, { policy: 'image', ...options }),
     refusal: (work) => refusalOf(work, target),
     tree: () => describeTree(target),
+    umask: () => umaskOf(base),
     close: () => {
       const strangers = readdirSync(base).filter((name) => name !== 'sentinel' && name !== 'target');
       const sentinel = readFileSync(join(base, 'sentinel'), 'utf8');
@@ -48,6 +52,15 @@ export function createSandbox(): UnpackSandbox {
       if (sentinel !== 'untouched' || strangers.length > 0) throw new Error(`Written outside: ${[sentinel, ...strangers].join(', ')}`);
     },
   };
+}
+
+/** Asked of a new folder, as process.umask() without a value is not safe. */
+function umaskOf(base: string): number {
+  const probe = join(base, 'probe');
+  mkdirSync(probe);
+  const { mode } = statSync(probe);
+  rmdirSync(probe);
+  return 0o777 & ~mode;
 }
 
 async function refusalOf(work: Promise<unknown>, target: string): Promise<ToolkitError> {
@@ -69,6 +82,9 @@ function describeTree(root: string): string[] {
     })
     .toSorted();
 }
+
+/** What an error with this code and message matches. */
+export const failure = (code: ErrorCode, message: RegExp) => ({ code, message: expect.stringMatching(message) });
 
 export function tar(...entries: readonly RawEntry[]): UnpackTar {
   return tarOf(rawTar(...entries));

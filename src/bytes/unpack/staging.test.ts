@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rawTar } from '../../../test/support/raw-tar.js';
-import { createSandbox, file, folder, symlink, tar, type UnpackSandbox } from '../../../test/support/unpack-sandbox.js';
-import { type ByteStream, createError, defaultLimits, type ErrorCode } from '../../core/index.js';
+import { createSandbox, failure, file, folder, symlink, tar, type UnpackSandbox } from '../../../test/support/unpack-sandbox.js';
+import { type ByteStream, createError, defaultLimits } from '../../core/index.js';
 import { temporaryName } from '../durable.js';
 import { unpackPackage } from './unpack.js';
 
@@ -14,8 +14,6 @@ beforeEach(() => {
 });
 
 afterEach(() => box.close());
-
-const failure = (code: ErrorCode, message: RegExp) => ({ code, message: expect.stringMatching(message) });
 
 describe('unpackPackage: failures leave nothing', () => {
   async function* failing(): ByteStream {

@@ -1,8 +1,8 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RawEntry } from '../../../test/support/raw-tar.js';
-import { createSandbox, file, folder, hardlink, symlink, tar, type UnpackSandbox } from '../../../test/support/unpack-sandbox.js';
+import { createSandbox, failure, file, folder, hardlink, symlink, tar, type UnpackSandbox } from '../../../test/support/unpack-sandbox.js';
 import { type ErrorCode } from '../../core/index.js';
 import type { UnpackTar } from './unpack-source.js';
 
@@ -13,17 +13,6 @@ beforeEach(() => {
 });
 
 afterEach(() => box.close());
-
-const failure = (code: ErrorCode, message: RegExp) => ({ code, message: expect.stringMatching(message) });
-
-/** As the next folder will have it. (process.umask() without a value is not safe) */
-function umask(): number {
-  const probe = join(box.base, 'probe');
-  mkdirSync(probe);
-  const { mode } = statSync(probe);
-  rmdirSync(probe);
-  return 0o777 & ~mode;
-}
 
 describe('unpackPackage: the layers of an image', () => {
   it('as one tree', async () => {
@@ -65,7 +54,7 @@ describe('unpackPackage: the layers of an image', () => {
   it('without devices and set-id bits', async () => {
     const { findings } = await box.unpackImage([tar({ name: 'null', type: '3' }, { name: 'p', type: '6' }, { name: 'su', mode: 0o4755 })]);
     expect(box.tree()).toEqual(['su: ']);
-    expect(statSync(join(box.target, 'su')).mode & 0o7777).toBe(0o755 & ~umask());
+    expect(statSync(join(box.target, 'su')).mode & 0o7777).toBe(0o755 & ~box.umask());
     expect(findings.map(({ message }) => message)).toEqual([expect.stringMatching(/"null".*character-device/), expect.stringMatching(/"p".*fifo/)]);
   });
 

@@ -1,9 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RawEntry, rawTar } from '../../../test/support/raw-tar.js';
-import { createSandbox, file, folder, hardlink, symlink, tar, tarOf, type UnpackSandbox } from '../../../test/support/unpack-sandbox.js';
-import { type ByteStream, createCounters, defaultLimits, type ErrorCode } from '../../core/index.js';
+import { createSandbox, failure, file, folder, hardlink, symlink, tar, tarOf, type UnpackSandbox } from '../../../test/support/unpack-sandbox.js';
+import { type ByteStream, createCounters, defaultLimits } from '../../core/index.js';
 import { unpackPackage } from './unpack.js';
 import type { UnpackFile } from './unpack-source.js';
 
@@ -14,17 +14,6 @@ beforeEach(() => {
 });
 
 afterEach(() => box.close());
-
-const failure = (code: ErrorCode, message: RegExp) => ({ code, message: expect.stringMatching(message) });
-
-/** As the next folder will have it. (process.umask() without a value is not safe) */
-function umask(): number {
-  const probe = join(box.base, 'probe');
-  mkdirSync(probe);
-  const { mode } = statSync(probe);
-  rmdirSync(probe);
-  return 0o777 & ~mode;
-}
 
 describe('unpackPackage: what it puts on disk', () => {
   it('files, archives, folders, with modes and times', async () => {
@@ -207,8 +196,8 @@ describe('unpackPackage: what it refuses in a package', () => {
 
   it('A8: takes neither sticky bits, nor set-id bits of folders, nor what the umask forbids, nor owners', async () => {
     await box.unpack([tar(folder('d/', { mode: 0o6777, uid: 12_345, gid: 12_345 }), { name: 'a', mode: 0o1666, uid: 12_345, gid: 12_345 })]);
-    expect(statSync(join(box.target, 'd')).mode & 0o7777).toBe(0o777 & ~umask());
-    expect(statSync(join(box.target, 'a')).mode & 0o7777).toBe(0o666 & ~umask());
+    expect(statSync(join(box.target, 'd')).mode & 0o7777).toBe(0o777 & ~box.umask());
+    expect(statSync(join(box.target, 'a')).mode & 0o7777).toBe(0o666 & ~box.umask());
     expect(statSync(join(box.target, 'a')).uid).toBe(process.getuid?.());
   });
 
