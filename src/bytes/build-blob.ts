@@ -1,8 +1,7 @@
 import { type BlobContent, type ByteCounters, createCounters, createError, type Digest, parseDigest } from '../core/index.js';
-import { openContent } from './content.js';
+import { openContent, sizeOfContent } from './content.js';
 import { type BlobOutput, OutputFile } from './output-file.js';
 import { createStreamHash } from './threads/stream-hash.js';
-import { tarSize } from './tar/tar-write.js';
 
 export interface BuiltBlob {
   readonly digest: Digest;
@@ -47,7 +46,7 @@ async function pump(content: BlobContent, file: OutputFile | undefined, options:
   };
   let diffId: Digest | undefined;
   const onDiffId = isCompressed(content) ? (digest: Digest) => (diffId = digest) : undefined;
-  const hash = createStreamHash('sha256', expectedBytes(content));
+  const hash = createStreamHash('sha256', sizeOfContent(content) ?? 0);
   let size = 0;
   let before: Promise<unknown> = Promise.resolve();
   try {
@@ -70,9 +69,4 @@ async function pump(content: BlobContent, file: OutputFile | undefined, options:
 
 function isCompressed(content: BlobContent): boolean {
   return content.kind === 'tar' && content.compression !== 'none';
-}
-
-function expectedBytes(content: BlobContent): number {
-  if (content.kind === 'bytes') return content.bytes.byteLength;
-  return content.kind === 'tar' ? tarSize(content.members) : (content.size ?? 0);
 }

@@ -5,12 +5,14 @@ import {
   type ByteStream,
   type Digest,
   parseDigest,
+  type StoredContent,
   type StreamContent,
   type TarContent,
 } from '../core/index.js';
 import { compress } from './compression/compression.js';
 import { fromBytes } from './streams.js';
 import { exactly, openTar } from './tar/tar-stream.js';
+import { tarSize } from './tar/tar-write.js';
 import { fromWholeFile } from './whole-file.js';
 
 export interface OpenContentOptions {
@@ -41,9 +43,23 @@ function openPlain(content: BlobContent, counters: ByteCounters | undefined): By
       return fromWholeFile(content, counters);
     case 'stream':
       return fromSource(content);
+    case 'blob':
+      return fromBlob(content);
     case 'tar':
       return openTar(content.members, counters);
   }
+}
+
+/** A range keeps the source from hashing what is hashed here anyway. */
+async function* fromBlob({ blobs, descriptor }: StoredContent): ByteStream {
+  yield* exactly(await blobs.open(descriptor, { start: 0, end: descriptor.size }), descriptor.size);
+}
+
+/** How many bytes will come, before compression; undefined when that is not known. */
+export function sizeOfContent(content: BlobContent): number | undefined {
+  if (content.kind === 'bytes') return content.bytes.byteLength;
+  if (content.kind === 'blob') return content.descriptor.size;
+  return content.kind === 'tar' ? tarSize(content.members) : content.size;
 }
 
 async function* fromSource(content: StreamContent): ByteStream {

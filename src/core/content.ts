@@ -87,8 +87,15 @@ export interface StreamContent {
   open(): Promise<ByteStream>;
 }
 
+/** A blob that another place holds. It can be opened at any offset, so that a sink can go on where an earlier run stopped. */
+export interface StoredContent {
+  readonly kind: 'blob';
+  readonly blobs: BlobSource;
+  readonly descriptor: Descriptor;
+}
+
 /** What can be put into a sink: bytes that exist, or a recipe for them, so that a sink near the disk can work without a detour. */
-export type BlobContent = BytesContent | FileContent | StreamContent | TarContent;
+export type BlobContent = BytesContent | FileContent | StoredContent | StreamContent | TarContent;
 
 export interface PutOptions {
   /** Refuse bytes that hash to something else. A sink may skip the work when it holds this digest already. */
@@ -111,6 +118,34 @@ export interface StoredBlob {
 /** All or nothing: after a failure nothing of the blob is visible. */
 export interface BlobSink {
   put(content: BlobContent, options?: PutOptions): Promise<StoredBlob>;
+}
+
+/** What bytes hash to, once they have been read. */
+export interface KnownDigest {
+  readonly digest: Digest;
+  readonly size: number;
+  readonly diffId?: Digest;
+}
+
+/**
+ * Remembers the digests of files that have not changed since they were hashed, so that packing again reads nothing. It may forget
+ * anything at any time, and losing the file costs time only. Safe with several processes.
+ */
+export interface DigestCache {
+  /**
+   * What the content is made of, by identity of every file in it (device, inode, size, times in ns). Undefined for content that cannot be
+   * recognised again, or that changed so lately that a further change might not show. To be asked before the files are read.
+   */
+  identify(content: BlobContent): string | undefined;
+  find(identity: string): KnownDigest | undefined;
+  /** Keeps a digest under the identity from before reading; does nothing when the files have changed since. */
+  remember(identity: string, content: BlobContent, known: KnownDigest): Promise<void>;
+}
+
+/** Finds what points to a package by its `subject`: signatures, attestations, and other things that were attached. */
+export interface ReferrerSource {
+  /** Descriptors of manifests, with artifact type and annotations; with `artifactType` only those of that type. */
+  listReferrers(subject: Digest, artifactType?: string): Promise<readonly Descriptor[]>;
 }
 
 /** Names in a store. `resolve` and `list` say what the index holds; nothing is read behind it. */

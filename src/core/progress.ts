@@ -22,8 +22,15 @@ export interface ByteCounters {
   written: number;
   /** Of blobs that were there already. */
   skipped: number;
+  /** Of what an earlier run had left: hashed once more to go on from there, and counted in `hashed` too. */
+  resumed: number;
+  /** Bodies to and from registries. */
+  sent: number;
+  received: number;
+  /** To registries and whatever they send to. */
+  requests: number;
 }
 
 export function createCounters(): ByteCounters {
-  return { read: 0, hashed: 0, written: 0, skipped: 0 };
+  return { read: 0, hashed: 0, written: 0, skipped: 0, resumed: 0, sent: 0, received: 0, requests: 0 };
 }

@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FileContent, TarContent } from '../core/index.js';
-import { type KnownDigest, openDigestCache } from './digest-cache.js';
+import type { FileContent, KnownDigest, TarContent } from '../core/index.js';
+import { openDigestCache } from './digest-cache.js';
 
 let folder: string;
 beforeEach(() => {

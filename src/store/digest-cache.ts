@@ -1,31 +1,17 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { replaceFile, toFileIdentity } from '../bytes/index.js';
-import { type BlobContent, type Digest, type FileContent, type FileIdentity, isDigest, isJsonObject, type TarContent } from '../core/index.js';
-import { withLock } from './lock.js';
-
-/** What bytes hash to, once they have been read. */
-export interface KnownDigest {
-  readonly digest: Digest;
-  readonly size: number;
-  readonly diffId?: Digest;
-}
-
-/**
- * Remembers the digests of files that have not changed since they were hashed, so that packing again reads nothing. It may forget
- * anything at any time, and losing the file costs time only. Safe with several processes.
- */
-export interface DigestCache {
-  /**
-   * What the content is made of, by identity of every file in it (device, inode, size, times in ns). Undefined for content that cannot be
-   * recognised again, or that changed so lately that a further change might not show. To be asked before the files are read.
-   */
-  identify(content: BlobContent): string | undefined;
-  find(identity: string): KnownDigest | undefined;
-  /** Keeps a digest under the identity from before reading; does nothing when the files have changed since. */
-  remember(identity: string, content: BlobContent, known: KnownDigest): Promise<void>;
-}
+import { replaceFile, toFileIdentity, withLock } from '../bytes/index.js';
+import {
+  type BlobContent,
+  type DigestCache,
+  type FileContent,
+  type FileIdentity,
+  isDigest,
+  isJsonObject,
+  type KnownDigest,
+  type TarContent,
+} from '../core/index.js';
 
 /** Two changes within this time may leave a file with the same times. (Kernels stamp files in steps of up to 10 ms.) */
 const racyMs = 50;

@@ -1,9 +1,8 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSystemError, replaceFile, toIoError } from '../bytes/index.js';
+import { isSystemError, type LockOptions, replaceFile, toIoError, withLock } from '../bytes/index.js';
 import { createError, type Limits } from '../core/index.js';
 import { emptyLayoutIndex, type LayoutIndex, parseLayoutIndex, toIndexText } from './layout-index.js';
-import { type LockOptions, withLock } from './lock.js';
 
 /** index.json of a layout: read when it changed, written by one process at a time. */
 export interface IndexFile {

@@ -12,6 +12,7 @@ import {
   defaultLimits,
   type Descriptor,
   type Digest,
+  type DigestCache,
   type FileContent,
   type Finding,
   type Limits,
@@ -23,7 +24,7 @@ import { mediaTypes } from '../oci/index.js';
 import type { BlobFinder } from './blob-finder.js';
 import { findBlobSize, hasBlobFile, publishBlobFile, toBlobFile, touchBlobFile } from './blob-file.js';
 import { buildChecked } from './build-checked.js';
-import { type DigestCache, openDigestCache } from './digest-cache.js';
+import { openDigestCache } from './digest-cache.js';
 import { listFolder } from './folder.js';
 import { createIndexFile, type IndexFile } from './index-file.js';
 import {

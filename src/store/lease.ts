@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSystemError, toIoError } from '../bytes/index.js';
+import { createOwner, isSystemError, lifeOf, parseOwner, toIoError, toOwnerText } from '../bytes/index.js';
 import { listFolder, removeIfEmpty } from './folder.js';
-import { createOwner, lifeOf, parseOwner, toOwnerText } from './owner.js';
 
 /** While it is held, nothing that was put since it was taken is pruned, named or not. */
 export interface Lease {

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOwner, toOwnerText } from '../bytes/index.js';
 import { type Descriptor, defaultLimits, silentProgress } from '../core/index.js';
 import { emptyDescriptor, emptyJson, mediaTypes, serialize, verifyGraph } from '../oci/index.js';
 import { toBlobPath } from './blob-path.js';
 import { type LayoutStore, openLocalStore, prune } from './index.js';
-import { createOwner, toOwnerText } from './owner.js';
 import { listBlobs, sweep } from './sweep.js';
 
 let home: string;

@@ -4,8 +4,8 @@ import { toTable } from './table.js';
 import { toDuration, toSize } from './text.js';
 
 /** Exact bytes for scripts, sizes for people. */
-export function renderCounters({ read, hashed, written, skipped }: ByteCounters, milliseconds: number): string[] {
-  const rows = Object.entries({ read, hashed, written, skipped }).map(([name, bytes]) => [`bytes ${name}`, String(bytes), toSize(bytes)]);
+export function renderCounters({ requests, ...bytes }: ByteCounters, milliseconds: number): string[] {
+  const rows = Object.entries(bytes).map(([name, count]) => [`bytes ${name}`, String(count), toSize(count)]);
   const columns = [{ title: '' }, { title: '', align: 'right' }, { title: '', align: 'right' }] as const;
-  return [...toTable(columns, rows, plainStyle), `time  ${toDuration(milliseconds)}`];
+  return [...toTable(columns, [...rows, ['requests', String(requests), '']], plainStyle), `time  ${toDuration(milliseconds)}`];
 }

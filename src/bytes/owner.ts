@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isSystemError } from '../bytes/index.js';
 import { isJsonObject } from '../core/index.js';
+import { isSystemError } from './os-error.js';
 
 /** Which process holds something on disk: a number alone may mean another process after a crash, a reboot or in another container. */
 export interface Owner {

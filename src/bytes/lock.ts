@@ -1,7 +1,8 @@
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isSystemError, temporaryName, toIoError } from '../bytes/index.js';
 import { createError } from '../core/index.js';
+import { temporaryName } from './durable.js';
+import { isSystemError, toIoError } from './os-error.js';
 import { createOwner, lifeOf, type Owner, parseOwner, toOwnerText } from './owner.js';
 
 export interface LockOptions {
