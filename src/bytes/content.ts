@@ -72,6 +72,20 @@ function openLayer(content: TarContent, plain: ByteStream, { counters, onDiffId 
   return content.compression === 'none' ? hashed : compress(hashed, content.compression);
 }
 
+/** The same from byte `offset` on: files and blobs begin there, what has to be made is made again and passed over. Nothing is known of its diffId. */
+export async function* openContentFrom(content: BlobContent, offset: number, counters?: ByteCounters): ByteStream {
+  if (content.kind === 'file') return yield* fromWholeFile(content, counters, offset);
+  if (content.kind === 'blob') {
+    const { blobs, descriptor } = content;
+    return yield* exactly(await blobs.open(descriptor, { start: offset, end: descriptor.size }), descriptor.size - offset);
+  }
+  let left = offset;
+  for await (const chunk of openContent(content, { counters })) {
+    if (left < chunk.byteLength) yield chunk.subarray(left);
+    left = Math.max(0, left - chunk.byteLength);
+  }
+}
+
 async function* watch(stream: ByteStream, onBytes: (bytes: number) => void): ByteStream {
   for await (const chunk of stream) {
     yield chunk;

@@ -4,10 +4,10 @@ import { toFileIdentity } from './file-identity.js';
 import { toIoError } from './os-error.js';
 import { fromFile } from './streams.js';
 
-/** All bytes of a file. Throws `bytes/file-changed` when it is not, or no longer, what it was when it was listed or opened. */
-export async function* fromWholeFile(file: FileContent, counters?: ByteCounters): ByteStream {
+/** All bytes of a file, or those from `start` on. Throws `bytes/file-changed` when it is not, or no longer, what it was when it was listed or opened. */
+export async function* fromWholeFile(file: FileContent, counters?: ByteCounters, start = 0): ByteStream {
   const before = stateBefore(file, file.path);
-  yield* fromFile(file.path, { start: 0, end: file.size }, counters);
+  yield* fromFile(file.path, { start, end: file.size }, counters);
   judgeUnchanged(file, before, file.path);
 }
 

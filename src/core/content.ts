@@ -100,6 +100,8 @@ export type BlobContent = BytesContent | FileContent | StoredContent | StreamCon
 export interface PutOptions {
   /** Refuse bytes that hash to something else. A sink may skip the work when it holds this digest already. */
   readonly expected?: { readonly digest: Digest; readonly size: number };
+  /** For places that keep manifests apart from other blobs; without it the bytes are a blob. */
+  readonly mediaType?: string | undefined;
   /** Advanced while bytes are worked on; whoever calls `put` started it and ends it. */
   readonly progress?: ProgressItem;
   readonly signal?: AbortSignal | undefined;

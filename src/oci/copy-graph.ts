@@ -1,8 +1,8 @@
-import { fromBytes, mapConcurrent } from '../bytes/index.js';
+import { mapConcurrent } from '../bytes/index.js';
 import {
+  type BlobContent,
   type BlobSink,
   type BlobSource,
-  type ByteStream,
   createError,
   type Descriptor,
   isToolkitError,
@@ -33,8 +33,8 @@ export interface CopyResult {
  */
 export async function copyGraph(root: Descriptor, source: BlobSource, sink: BlobSink, options: CopyOptions): Promise<CopyResult> {
   const result = { total: 0, sent: 0, skipped: 0 };
-  const copy = async (descriptor: Descriptor, label: string, open: () => Promise<ByteStream>) => {
-    const fresh = await copyBlob(descriptor, label, open, sink, options);
+  const copy = async (descriptor: Descriptor, label: string, content: BlobContent) => {
+    const fresh = await copyBlob(descriptor, label, content, sink, options);
     result.total += descriptor.size;
     result[fresh ? 'sent' : 'skipped'] += descriptor.size;
   };
@@ -44,26 +44,21 @@ export async function copyGraph(root: Descriptor, source: BlobSource, sink: Blob
   return result;
 }
 
-type Copy = (descriptor: Descriptor, label: string, open: () => Promise<ByteStream>) => Promise<void>;
+type Copy = (descriptor: Descriptor, label: string, content: BlobContent) => Promise<void>;
 
 async function copyNode(node: ManifestNode, source: BlobSource, { concurrency }: CopyOptions, copy: Copy): Promise<void> {
-  await mapConcurrent(node.leaves, concurrency, ({ descriptor, label }) => copy(descriptor, label, () => openUnverified(source, descriptor)));
-  await copy(node.descriptor, node.label, async () => fromBytes(node.bytes));
+  await mapConcurrent(node.leaves, concurrency, ({ descriptor, label }) => copy(descriptor, label, { kind: 'blob', blobs: source, descriptor }));
+  await copy(node.descriptor, node.label, { kind: 'bytes', bytes: node.bytes });
 }
 
-async function copyBlob(
-  descriptor: Descriptor,
-  label: string,
-  open: () => Promise<ByteStream>,
-  sink: BlobSink,
-  options: CopyOptions,
-): Promise<boolean> {
-  const { digest, size } = descriptor;
+async function copyBlob(descriptor: Descriptor, label: string, content: BlobContent, sink: BlobSink, options: CopyOptions): Promise<boolean> {
+  const { digest, size, mediaType } = descriptor;
   const { signal } = options;
   const item: ProgressItem = options.progress.start('copy', label, size);
   try {
     if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
-    const { fresh } = await sink.put({ kind: 'stream', size, open }, { expected: { digest, size }, progress: item, signal });
+    const put = () => sink.put(content, { expected: { digest, size }, mediaType, progress: item, signal });
+    const { fresh } = await put().catch((error: unknown) => again(error, put));
     item.done(fresh ? 'done' : 'skipped');
     return fresh;
   } catch (error) {
@@ -72,9 +67,10 @@ async function copyBlob(
   }
 }
 
-/** The sink holds the bytes against the descriptor; a range keeps the source from hashing them as well. */
-function openUnverified(source: BlobSource, descriptor: Descriptor): Promise<ByteStream> {
-  return source.open(descriptor, { start: 0, end: descriptor.size });
+/** Wrong bytes may have become so on the way: they are fetched once more, and no more than that. */
+function again<T>(error: unknown, put: () => Promise<T>): Promise<T> {
+  if (isToolkitError(error, 'bytes/digest-mismatch')) return put();
+  throw error;
 }
 
 /** Says which blob of the package it was; the reason stays in its own words. */

@@ -100,10 +100,8 @@ export async function sendLayers(
     if (wanted !== undefined && !wanted.some((each) => each.digest === descriptor.digest)) continue;
     const { digest, size } = descriptor;
     const item = context.progress.start('copy', digest, size);
-    const stored = await target.blobs.put(
-      { kind: 'stream', size, open: () => source.blobs.open(descriptor, { start: 0, end: size }) },
-      { expected: { digest, size }, progress: item, signal: context.signal },
-    );
+    const content = { kind: 'blob', blobs: source.blobs, descriptor } as const;
+    const stored = await target.blobs.put(content, { expected: { digest, size }, progress: item, signal: context.signal });
     item.done(stored.fresh ? 'done' : 'skipped');
     bytes.total += size;
     bytes[stored.fresh ? 'sent' : 'skipped'] += size;

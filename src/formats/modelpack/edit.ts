@@ -72,7 +72,7 @@ export async function editModelpack(
   const newConfig = await putConfig(vintage, edits, config, [...kept.map((layer) => layer.diffId), ...newIds], sink);
   const json = toEditedManifest(vintage, edits, view.json, newConfig, layers);
   assertManifestFits(json, layers.length, options);
-  const manifest = await sink.put({ kind: 'bytes', bytes: toJsonBytes(json) });
+  const manifest = await sink.put({ kind: 'bytes', bytes: toJsonBytes(json) }, { mediaType: ociManifestType });
   return {
     root: {
       mediaType: ociManifestType,

@@ -49,7 +49,7 @@ export async function restamp(source: OciSource, to: Family, sink: BlobSink, lim
     config: { ...view.config?.json, mediaType: configMediaType(to), digest: config.digest, size: config.size },
     layers,
   });
-  const stored = await sink.put({ kind: 'bytes', bytes: manifest });
+  const stored = await sink.put({ kind: 'bytes', bytes: manifest }, { mediaType: ociManifestType });
   return { mediaType: ociManifestType, digest: stored.digest, size: stored.size, artifactType: manifestArtifactType(to) };
 }
 

@@ -50,7 +50,7 @@ export async function writeModelpack(pkg: ModelPackage, sink: OciPackageSink, op
     sink.blobs,
     vintage === 'draft-2024' ? toImageConfig(pkg.identity, diffIds, options.platform) : toModelConfig(pkg, diffIds),
   );
-  const manifest = await putJson(sink.blobs, toManifest(vintage, config, descriptors, annotations));
+  const manifest = await putJson(sink.blobs, toManifest(vintage, config, descriptors, annotations), ociManifestType);
   const root = { mediaType: ociManifestType, digest: manifest.digest, size: manifest.size, artifactType: manifestArtifactType(vintage) };
   return { root, lost: lossesOf(pkg), findings, bytes: totalsOf([...stored, config, manifest]) };
 }
@@ -98,6 +98,7 @@ export async function writeHybridImage(pkg: ModelPackage, sink: OciPackageSink, 
       config,
       layers.map((layer, at) => describe(layer, stored[at] as StoredBlob)),
     ),
+    ociManifestType,
   );
   return {
     root: { mediaType: ociManifestType, digest: manifest.digest, size: manifest.size },
@@ -212,8 +213,8 @@ function diffIdOf(stored: StoredBlob, layer: PlannedLayer): Digest {
   return stored.diffId;
 }
 
-async function putJson(sink: BlobSink, json: object): Promise<StoredBlob> {
-  return sink.put({ kind: 'bytes', bytes: toJsonBytes(json) });
+async function putJson(sink: BlobSink, json: object, mediaType?: string): Promise<StoredBlob> {
+  return sink.put({ kind: 'bytes', bytes: toJsonBytes(json) }, { mediaType });
 }
 
 /** The one field of identity that the model config has no place for. */

@@ -20,6 +20,8 @@ export interface HttpRequest {
   /** How many bytes the answer is expected to hold: long ones come straight from the socket. */
   readonly expectedBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** URL of the server whose answer named this address; private addresses are refused unless that server's own is private. */
+  readonly foundAt?: string | undefined;
 }
 
 /** An answer whose body is still to come: read it to its end, or `drop` it. */

@@ -1,0 +1,94 @@
+import { createStreamHash, openContentFrom, type StreamHash } from '../../bytes/index.js';
+import { type BlobContent, type ByteCounters, type ByteStream, type Digest, parseDigest, type ProgressItem } from '../../core/index.js';
+
+/**
+ * Content that goes out in pieces, in order but for repetitions. What has no digest yet is hashed while it passes, each byte once
+ * however often it is sent. Close it.
+ */
+export class OutgoingContent {
+  readonly #content: BlobContent;
+  readonly #counters: ByteCounters;
+  readonly #progress: ProgressItem | undefined;
+  readonly #hash: StreamHash | undefined;
+  #iterator: AsyncIterator<Uint8Array> | undefined;
+  /** What the iterator gave and nobody took. */
+  #rest: Uint8Array = new Uint8Array(0);
+  #position = 0;
+  #hashed = 0;
+  #seen = 0;
+
+  constructor(content: BlobContent, size: number, hashes: boolean, counters: ByteCounters, progress: ProgressItem | undefined) {
+    this.#content = content;
+    this.#counters = counters;
+    this.#progress = progress;
+    this.#hash = hashes ? createStreamHash('sha256', size) : undefined;
+  }
+
+  /** What an earlier run sent already: hashed, if need be, and not sent. */
+  async pass(offset: number): Promise<void> {
+    if (this.#hash === undefined || this.#hashed >= offset) return this.#show(offset);
+    const before = this.#hashed;
+    for await (const chunk of this.take(before, offset - before)) this.#counters.resumed += chunk.byteLength;
+  }
+
+  /** The bytes from `offset` on, at most `length` of them. */
+  async *take(offset: number, length: number): ByteStream {
+    if (offset !== this.#position || this.#iterator === undefined) await this.#open(offset);
+    for (let left = length; left > 0;) {
+      if (this.#rest.byteLength === 0 && !(await this.#next())) return;
+      const piece = this.#rest.subarray(0, left);
+      const hashed = this.#pass(piece);
+      this.#rest = this.#rest.subarray(piece.byteLength);
+      left -= piece.byteLength;
+      yield piece;
+      await hashed;
+    }
+  }
+
+  async #open(offset: number): Promise<void> {
+    await this.#iterator?.return?.();
+    this.#iterator = openContentFrom(this.#content, offset, this.#counters)[Symbol.asyncIterator]();
+    this.#rest = new Uint8Array(0);
+    this.#position = offset;
+  }
+
+  async #next(): Promise<boolean> {
+    const next = await this.#iterator?.next();
+    if (next === undefined || next.done === true) return false;
+    this.#rest = next.value;
+    return true;
+  }
+
+  #pass(piece: Uint8Array): Promise<void> | undefined {
+    const fresh = piece.subarray(Math.max(0, Math.min(piece.byteLength, this.#hashed - this.#position)));
+    this.#position += piece.byteLength;
+    this.#show(this.#position);
+    if (this.#hash === undefined || fresh.byteLength === 0) return undefined;
+    this.#hashed += fresh.byteLength;
+    this.#counters.hashed += fresh.byteLength;
+    return this.#hash.update(fresh);
+  }
+
+  /** Bytes that are sent again do not move the bar. */
+  #show(position: number): void {
+    if (position <= this.#seen) return;
+    this.#progress?.advance(position - this.#seen);
+    this.#seen = position;
+  }
+
+  /** Runs the source to its end, so that it may say that it changed; gives the digest of everything, if it was wanted. */
+  async finish(): Promise<Digest | undefined> {
+    while (this.#iterator !== undefined && (await this.#next())) this.#rest = new Uint8Array(0);
+    return this.#hash === undefined ? undefined : parseDigest(`sha256:${await this.#hash.digest()}`);
+  }
+
+  /** How many bytes went by, at the farthest. */
+  get length(): number {
+    return this.#seen;
+  }
+
+  async close(): Promise<void> {
+    await this.#iterator?.return?.();
+    this.#hash?.drop();
+  }
+}

@@ -1,0 +1,134 @@
+import { createError, type Digest, isDigest } from '../../core/index.js';
+import { readRefusal, toRefusalError } from './answer.js';
+import type { Scope } from './auth/auth.js';
+import type { ApiCall, Connection } from './connection.js';
+import { endpoint, withParameter } from './endpoint.js';
+import type { HttpBody, HttpResponse } from './http/http.js';
+
+/** Where the next piece of an upload goes, and how much of it the registry has. */
+export interface UploadState {
+  readonly location: string;
+  readonly offset: number;
+  /** What the registry asks a piece to be at least. (distribution-spec 1.1, OCI-Chunk-Min-Length) */
+  readonly minChunkBytes?: number;
+}
+
+export type Begun = { readonly kind: 'mounted' } | { readonly kind: 'begun'; readonly state: UploadState };
+
+/** The requests of which an upload consists; none of them is tried again here. */
+export class UploadSession {
+  readonly #connection: Connection;
+  readonly #repository: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #action: string;
+
+  constructor(connection: Connection, repository: string, what: string, signal: AbortSignal | undefined) {
+    this.#connection = connection;
+    this.#repository = repository;
+    this.#signal = signal;
+    this.#action = `push ${what} to "${connection.address.host}/${repository}"`;
+  }
+
+  /**
+   * Begins an upload; with a digest the registry is asked to take the blob from where it has it, from the repository `from` if
+   * one is known. (end-11: what it does not find it answers by a new upload)
+   */
+  async begin(digest: Digest | undefined, from: string | undefined): Promise<Begun> {
+    const query = digest === undefined ? '' : `?mount=${digest}${from === undefined ? '' : `&from=${encodeURIComponent(from)}`}`;
+    const asked = await this.#call({
+      method: 'POST',
+      target: endpoint.uploads(this.#repository, query),
+      accepts: digest === undefined ? [202] : [201, 202, 400, 403, 404, 405],
+      headers: { 'content-length': '0' },
+      ...(from === undefined ? {} : { from }),
+    });
+    asked.drop();
+    if (asked.status === 201) return { kind: 'mounted' };
+    return asked.status === 202 ? { kind: 'begun', state: this.#toState(asked, 0) } : this.begin(undefined, undefined);
+  }
+
+  /** How much the registry has of an upload; undefined when it knows nothing of it any more. (end-13) */
+  async findState(location: string): Promise<UploadState | undefined> {
+    const response = await this.#call({ method: 'GET', target: location, accepts: [200, 202, 204, 400, 404, 416] });
+    response.drop();
+    if (response.status >= 400) return undefined;
+    const offset = parseOffset(response.headers['range']) ?? 0;
+    return { location: response.headers['location'] === undefined ? location : this.#connection.locationOf(response, this.#action), offset };
+  }
+
+  /** Undefined when the registry does not take pieces, or not here; then where it stands has to be asked for. (end-5; ECR answers 201) */
+  async sendPiece(state: UploadState, body: HttpBody): Promise<UploadState | { readonly kind: 'refused'; readonly status: number }> {
+    const { offset } = state;
+    const headers = {
+      'content-type': 'application/octet-stream',
+      ...(body.size === undefined ? {} : { 'content-range': `${offset}-${offset + body.size - 1}` }),
+    };
+    const response = await this.#call({ method: 'PATCH', target: state.location, accepts: [201, 202, 204, 404, 405, 413, 416, 501], headers, body });
+    response.drop();
+    if (response.status >= 400) return { kind: 'refused', status: response.status };
+    const expected = offset + (body.size ?? 0);
+    const confirmed = parseOffset(response.headers['range']);
+    const isPlausible = confirmed !== undefined && confirmed >= offset && (body.size === undefined || confirmed <= expected);
+    return {
+      ...this.#toState(response, isPlausible ? confirmed : expected),
+      ...(state.minChunkBytes === undefined ? {} : { minChunkBytes: state.minChunkBytes }),
+    };
+  }
+
+  /** Ends an upload, by its last bytes or by none. (end-6) */
+  async finish(location: string, digest: Digest, body?: HttpBody): Promise<void> {
+    const response = await this.#call({
+      method: 'PUT',
+      target: withParameter(location, 'digest', digest),
+      accepts: [201, 204, 400],
+      headers: { 'content-type': 'application/octet-stream', ...(body === undefined ? { 'content-length': '0' } : {}) },
+      ...(body === undefined ? {} : { body }),
+    });
+    if (response.status === 400) throw await this.#toFinishError(response, digest);
+    response.drop();
+    const echoed = response.headers['docker-content-digest'];
+    if (!isDigest(echoed) || echoed === digest) return;
+    throw createError('registry/bad-answer', {
+      message: `Cannot ${this.#action}: the registry calls it ${echoed}, expected ${digest}`,
+      where: digest,
+    });
+  }
+
+  async #toFinishError(response: HttpResponse, digest: Digest): Promise<Error> {
+    const refusal = await readRefusal(response);
+    if (!refusal.codes.includes('DIGEST_INVALID')) return toRefusalError(this.#action, refusal, this.#connection.address);
+    return createError('bytes/digest-mismatch', {
+      message: `Cannot ${this.#action}: the bytes that arrived do not hash to ${digest}`,
+      hint: 'The bytes are damaged where they come from (`modelport verify` says so), or were damaged on the way',
+      where: digest,
+    });
+  }
+
+  #call({ from, ...call }: Omit<ApiCall, 'action' | 'scopes'> & { readonly from?: string }): Promise<HttpResponse> {
+    const source: Scope[] = from === undefined ? [] : [{ kind: 'repository', name: from, actions: ['pull'] }];
+    const scopes: Scope[] = [{ kind: 'repository', name: this.#repository, actions: ['pull', 'push'] }, ...source];
+    return this.#connection.call({
+      tries: call.method === 'POST' || call.method === 'GET',
+      ...call,
+      action: this.#action,
+      scopes,
+      signal: this.#signal,
+    });
+  }
+
+  #toState(response: HttpResponse, offset: number): UploadState {
+    const least = Number(response.headers['oci-chunk-min-length']);
+    return {
+      location: this.#connection.locationOf(response, this.#action),
+      offset,
+      ...(Number.isSafeInteger(least) && least > 0 ? { minChunkBytes: least } : {}),
+    };
+  }
+}
+
+/** `0-N`, both inclusive. Distribution says `0-0` for nothing as well, and a single byte is never confirmed alone. */
+function parseOffset(range: string | undefined): number | undefined {
+  const last = /^(?:bytes=)?0-(\d{1,15})$/.exec(range?.trim() ?? '')?.[1];
+  if (last === undefined) return undefined;
+  return last === '0' ? 0 : Number(last) + 1;
+}
