@@ -1,5 +1,5 @@
 import type * as OpsModule from '../ops/index.js';
-import type { OpsContext } from '../ops/index.js';
+import type { NetworkOptions, OpsContext } from '../ops/index.js';
 import { given } from './arguments.js';
 import type { CommonOptions } from './base-command.js';
 import { type Escape, toDisplayable } from './display.js';
@@ -41,7 +41,8 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
       const progress = startProgress(io, options, ops.escapeForDisplay);
       const { signal, cwd, env } = io;
       const announce = toAnnouncement(io, options, ops.escapeForDisplay);
-      const context = ops.createContext({ cwd, env, signal, progress, announce, ...given({ concurrency: options.concurrency }) });
+      const network = toNetwork(options);
+      const context = ops.createContext({ cwd, env, signal, progress, announce, network, ...given({ concurrency: options.concurrency }) });
       try {
         const result = await call(ops, context).finally(progress.close);
         code = toExitCode(result);
@@ -52,6 +53,11 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
     },
     exitCode: () => code,
   };
+}
+
+function toNetwork({ local, remote, mirror, plainHttp, insecure, caFile, cert, key }: CommonOptions): NetworkOptions {
+  const names = local === true ? 'local' : remote === true ? 'remote' : 'auto';
+  return { names, ...given({ mirrors: mirror, plainHttp, insecure, caFile, cert, key }) };
 }
 
 /** Findings that are said at once, before the result; in JSON they are part of it. */

@@ -8,6 +8,8 @@ export type Example = readonly [purpose: string, line: string];
 export interface CommandModule {
   /** Shown first in the help. */
   readonly examples: readonly Example[];
+  /** Whether it has the options of registries. */
+  readonly usesRegistries?: true;
   /** Adds arguments, options and the action. */
   readonly define: (command: BaseCommand, cli: Cli) => void;
 }

@@ -10,6 +10,7 @@ export interface CommandEntry {
 const make = 'Make and change packages:';
 const look = 'Look into packages:';
 const move = 'Move packages:';
+const registries = 'Registries:';
 const store = 'The local store:';
 const program = 'The program:';
 
@@ -51,11 +52,25 @@ export const commands: readonly CommandEntry[] = [
   },
   { name: 'diff', group: look, summary: 'Show what differs between two packages', load: async () => (await import('./commands/diff.js')).diff },
   { name: 'unpack', group: move, summary: 'Put the files of a package on the disk', load: async () => (await import('./commands/unpack.js')).unpack },
+  {
+    name: 'push',
+    group: move,
+    summary: 'Send a package, or a folder as one, to a registry',
+    load: async () => (await import('./commands/push.js')).push,
+  },
+  {
+    name: 'pull',
+    group: move,
+    summary: 'Fetch a package from a registry',
+    load: async () => (await import('./commands/pull.js')).pull,
+  },
   { name: 'copy', group: move, summary: 'Copy a package from one place to another', load: async () => (await import('./commands/copy.js')).copy },
+  { name: 'login', group: registries, summary: 'Log in to a registry', load: async () => (await import('./commands/login.js')).login },
+  { name: 'logout', group: registries, summary: 'Forget the login of a registry', load: async () => (await import('./commands/logout.js')).logout },
   {
     name: 'list',
     group: store,
-    summary: 'List the packages of the store or of a layout',
+    summary: 'List the packages of the store, a layout or a registry',
     load: async () => (await import('./commands/list.js')).list,
   },
   { name: 'tag', group: store, summary: 'Give a package another name', load: async () => (await import('./commands/tag.js')).tag },

@@ -63,8 +63,8 @@ function commonLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
 
 async function createCommand(entry: CommandEntry, called: string | undefined, program: CommandUnknownOpts, cli: Cli): Promise<CommandUnknownOpts> {
   if (called !== 'all' && called !== entry.name) return new Command(entry.name).description(entry.summary).helpGroup(entry.group);
-  const command = createBaseCommand(entry.name, (bare) => bare.copyInheritedSettings(program));
-  const { examples, define } = await entry.load();
+  const { examples, define, usesRegistries } = await entry.load();
+  const command = createBaseCommand(entry.name, usesRegistries === true, (bare) => bare.copyInheritedSettings(program));
   if (examples.length > 0) command.addHelpText('before', `${toExampleText(examples)}\n`);
   define(command.description(entry.summary), cli);
   return command.helpGroup(entry.group);

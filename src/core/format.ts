@@ -3,7 +3,7 @@ import type { Descriptor } from './descriptor.js';
 import type { FileTree } from './file-tree.js';
 import type { Finding } from './finding.js';
 import type { Limits } from './limits.js';
-import type { Identity, ModelPackage } from './package.js';
+import type { ModelPackage } from './package.js';
 import type { Progress } from './progress.js';
 
 /** Something that may be a package. Opening it read at most a manifest. */
@@ -42,7 +42,7 @@ export interface FormatReader {
   readonly title: string;
   detect(source: PackageSource): Promise<Detection | undefined>;
   /** Who and what the model is, from manifest and config alone: for listing many packages. */
-  readIdentity(source: PackageSource, options: ReadOptions): Promise<Identity>;
+  readSummary(source: PackageSource, options: ReadOptions): Promise<Pick<ModelPackage, 'identity' | 'weights'>>;
   read(source: PackageSource, options: ReadOptions): Promise<ModelPackage>;
   validate(source: PackageSource, options: ReadOptions): Promise<readonly Finding[]>;
 }

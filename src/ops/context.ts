@@ -1,27 +1,20 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type ByteCounters, createCounters, defaultLimits, type Finding, type Limits, type Progress, silentProgress } from '../core/index.js';
+import { createCounters, defaultLimits, type Progress, silentProgress } from '../core/index.js';
+import type { RegistryClient } from '../registry/client/index.js';
+import { openRegistries, type RegistryContext } from './registries.js';
 
 /** What every verb works in. Made once per call of the program, or by whoever uses the library. */
-export interface OpsContext {
-  /** The local store's folder. */
-  readonly home: string;
-  /** Relative paths count from here. */
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly limits: Limits;
+export interface OpsContext extends RegistryContext {
   readonly progress: Progress;
-  readonly counters: ByteCounters;
-  /** Told what a person should hear before the work goes on, such as what a conversion loses. */
-  readonly announce: (findings: readonly Finding[]) => void;
-  /** Blobs or files worked on at a time. */
-  readonly concurrency: number;
-  readonly signal?: AbortSignal;
+  /** Opened when something really has to do with a registry. */
+  readonly registries: () => Promise<RegistryClient>;
 }
 
 export function createContext(given: Partial<OpsContext> = {}): OpsContext {
   const env = given.env ?? process.env;
-  return {
+  let registries: Promise<RegistryClient> | undefined;
+  const context: OpsContext = {
     home: given.home ?? defaultHome(env),
     cwd: given.cwd ?? process.cwd(),
     env,
@@ -31,7 +24,10 @@ export function createContext(given: Partial<OpsContext> = {}): OpsContext {
     announce: given.announce ?? (() => {}),
     concurrency: given.concurrency ?? 4,
     ...(given.signal === undefined ? {} : { signal: given.signal }),
+    network: given.network ?? {},
+    registries: given.registries ?? (() => (registries ??= openRegistries(context))),
   };
+  return context;
 }
 
 /** `$MODELPORT_HOME`, else the platform's folder for a program's data. */

@@ -1,8 +1,9 @@
 import { createError, type Descriptor, type NamedDescriptor } from '../core/index.js';
 import { copyGraph } from '../oci/index.js';
 import type { OpsContext } from './context.js';
+import { listReferrers } from './referrers.js';
 import type { CopyResult } from './results.js';
-import { openShelf, openSource, type Shelf } from './source.js';
+import { openShelf, openSource, type Shelf, type ShelfSource } from './source.js';
 import { openDestination, type Target } from './target.js';
 
 export interface CopyOptions {
@@ -10,58 +11,80 @@ export interface CopyOptions {
   readonly destination: string;
   /** Every name that the source holds, under the same names. */
   readonly all?: boolean;
+  /** Also what is attached to them: signatures, attestations and the like. */
+  readonly referrers?: boolean;
 }
 
-/** Moves packages as they are, byte for byte, between the local store, layouts and archives. */
+/** Moves packages as they are, byte for byte, between the local store, layouts, archives and registries. */
 export async function copy(options: CopyOptions, context: OpsContext): Promise<CopyResult> {
-  if (options.all === true) return copyAll(options, context);
+  const target = () => openDestination(options.destination, context);
+  if (options.all === true) return copyAll(options, target, context);
   const source = await openSource(options.source, context);
   if (source.kind === 'files')
     throw createError('format/unsupported', {
       message: `Cannot copy "${options.source}": it is a bare folder`,
-      hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE',
+      hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE; `modelport push DIR NAME` sends it to a registry',
     });
-  return copyRoots(source.shelf, [{ ...(source.name === undefined ? {} : { name: source.name }), descriptor: source.root }], options, context);
+  return copySource(source, target, options.referrers === true, context);
 }
 
-async function copyAll(options: CopyOptions, context: OpsContext): Promise<CopyResult> {
+async function copyAll(options: CopyOptions, open: () => Promise<Target>, context: OpsContext): Promise<CopyResult> {
   const shelf = await openShelf(options.source, context);
   if (shelf === undefined) {
     throw createError('ops/bad-option', {
       message: `Cannot copy all of "${options.source}": it is one package`,
-      hint: '--all takes an OCI layout or an archive as source',
+      hint: '--all takes an OCI layout, an archive, or HOST/REPO as source',
     });
   }
   const roots = await shelf.list();
   if (roots.length === 0) throw createError('store/name-not-found', { message: `Cannot copy "${options.source}": it holds no package` });
-  return copyRoots(shelf, roots, options, context);
+  return copyRoots({ shelf, roots, keepNames: true, referrers: options.referrers === true }, open, context);
 }
 
-async function copyRoots(shelf: Shelf, roots: readonly NamedDescriptor[], options: CopyOptions, context: OpsContext): Promise<CopyResult> {
-  const target = await openDestination(options.destination, context);
+/** One package, to the name of the target if that has one. */
+export function copySource(source: ShelfSource, open: () => Promise<Target>, referrers: boolean, context: OpsContext): Promise<CopyResult> {
+  const root = { ...(source.name === undefined ? {} : { name: source.name }), descriptor: source.root };
+  return copyRoots({ shelf: source.shelf, roots: [root], keepNames: false, referrers }, open, context);
+}
+
+interface Copying {
+  readonly shelf: Shelf;
+  readonly roots: readonly NamedDescriptor[];
+  /** Several packages keep their names; one takes the name that was written for it. */
+  readonly keepNames: boolean;
+  readonly referrers: boolean;
+}
+
+async function copyRoots({ shelf, roots, keepNames, referrers }: Copying, open: () => Promise<Target>, context: OpsContext): Promise<CopyResult> {
+  const target = await open();
   try {
     const bytes = { total: 0, sent: 0, skipped: 0 };
-    for (const root of roots) {
-      const moved = await copyGraph(root.descriptor, shelf, target.blobs, context);
+    const copyOne = async (root: Descriptor) => {
+      const moved = await copyGraph(root, shelf, target.blobs, context);
       for (const key of ['total', 'sent', 'skipped'] as const) bytes[key] += moved[key];
-      await target.publish(root.descriptor, nameAtTarget(root, roots.length, target));
+    };
+    const toName = ({ name }: NamedDescriptor) => (keepNames || target.name === null ? name : undefined);
+    for (const root of roots) {
+      await copyOne(root.descriptor);
+      await target.publish(root.descriptor, toName(root));
+    }
+    const attached = referrers ? await listReferrers(roots, shelf, context) : [];
+    for (const referrer of attached) {
+      await copyOne(referrer);
+      await target.keep(referrer);
     }
     await target.finish();
-    const copied = roots.map((root) => ({ name: nameAtTarget(root, roots.length, target) ?? target.name, digest: root.descriptor.digest }));
+    const copied = roots.map((root) => ({ name: toName(root) ?? target.name, digest: root.descriptor.digest }));
     return {
-      digest: (roots[0] as { descriptor: Descriptor }).descriptor.digest,
+      digest: (roots[0] as NamedDescriptor).descriptor.digest,
       name: copied[0]?.name ?? null,
       path: target.path,
       bytes,
       lost: [],
       copied,
+      ...(referrers ? { referrers: attached.map(({ digest, artifactType }) => ({ digest, artifactType: artifactType ?? null })) } : {}),
     };
   } finally {
     await target.close();
   }
-}
-
-/** One package takes the name that was written for it; several keep their own. */
-function nameAtTarget(root: NamedDescriptor, count: number, target: Target): string | undefined {
-  return count === 1 && target.name !== null ? undefined : root.name;
 }

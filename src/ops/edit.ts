@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { lstatSync } from 'node:fs';
 import { toIoError } from '../bytes/index.js';
 import { classify } from '../buildfile/index.js';
-import { createError, type Digest, type Finding, type ModelPackage, type Part, type Role, roles } from '../core/index.js';
+import { createError, type Digest, type Finding, type ModelPackage, parseReference, type Part, type Role, roles } from '../core/index.js';
 import { editModelpack, type ModelpackEdits } from '../formats/index.js';
 import { sendLayers } from './convert.js';
 import type { OpsContext } from './context.js';
@@ -13,13 +13,14 @@ import { toAbsolute } from './paths.js';
 import type { EditResult } from './results.js';
 import { parseSettings } from './settings.js';
 import type { ShelfSource } from './source.js';
-import { openTarget } from './target.js';
+import { isRemote } from './remote-reference.js';
+import { openRemoteTarget, openTarget, type Target } from './target.js';
 
 export interface EditOptions {
   readonly location: string;
   /** File or folder for the new package. */
   readonly output?: string;
-  /** Name for the new package; without it and `output` the source's own name moves, if the local store has it. */
+  /** Name for the new package, where the source is; without it and `output` the source's own name moves. */
   readonly name?: string;
   /** `key=value` or `key=@file`. */
   readonly set?: readonly string[];
@@ -38,7 +39,7 @@ export async function edit(options: EditOptions, context: OpsContext): Promise<E
     });
   }
   const edits = await readEdits(pkg, options, context);
-  const target = await openTarget(targetOf(options, source), context);
+  const target = await openEditTarget(options, source, context);
   try {
     const edited = await editModelpack(source, edits, target.blobs, { ...writeContext(context), layers: { byRole: {} }, platform: 'linux/amd64' });
     const bytes = { ...(await sendLayers(source, target, context, edited.kept)) };
@@ -65,14 +66,19 @@ export async function edit(options: EditOptions, context: OpsContext): Promise<E
   }
 }
 
-function targetOf(options: EditOptions, source: ShelfSource): { name?: string; output?: string } {
-  const { name, output } = options;
-  if (name !== undefined || output !== undefined) return { ...(name === undefined ? {} : { name }), ...(output === undefined ? {} : { output }) };
-  if (source.fromStore && source.name !== undefined) return { name: source.name };
-  throw createError('ops/bad-option', {
-    message: `Cannot edit "${options.location}" in its place`,
-    hint: 'Give the new package a name with -t NAME, or a file with -o PATH',
-  });
+/** A new name is one of the place where the source is; without any, the source's own name moves. */
+async function openEditTarget(options: EditOptions, source: ShelfSource, context: OpsContext): Promise<Target> {
+  const { name = source.from === 'place' || options.output !== undefined ? undefined : source.name, output } = options;
+  if (name === undefined && output === undefined) {
+    throw createError('ops/bad-option', {
+      message: `Cannot edit "${options.location}" in its place`,
+      hint: 'Give the new package a name with -t NAME, or a file with -o PATH',
+    });
+  }
+  const reference = name === undefined || output !== undefined ? undefined : parseReference(name);
+  return name !== undefined && source.from === 'registry' && reference !== undefined && isRemote(reference)
+    ? openRemoteTarget(reference, name, context)
+    : openTarget({ name, output }, context);
 }
 
 async function readEdits(pkg: ModelPackage, options: EditOptions, context: OpsContext): Promise<ModelpackEdits> {

@@ -22,7 +22,7 @@ export async function inspect(options: InspectOptions, context: OpsContext): Pro
     format,
     ...(vintage === undefined ? {} : { vintage }),
     location: options.location,
-    ...(source.kind === 'oci' && source.fromStore ? { from: 'store' as const } : {}),
+    ...(source.kind === 'oci' && source.from !== 'place' ? { from: source.from } : {}),
     digest: source.kind === 'oci' ? source.root.digest : null,
     modelHash: null,
     identity,

@@ -1,32 +1,56 @@
-import { collect } from '../bytes/index.js';
-import { createError, type Descriptor, isToolkitError, type NamedDescriptor, type OciSource } from '../core/index.js';
+import { existsSync } from 'node:fs';
+import { collect, mapConcurrent } from '../bytes/index.js';
+import { createError, type Descriptor, isToolkitError, type NamedDescriptor, type OciSource, parseLocation } from '../core/index.js';
 import { detectFormat } from '../formats/index.js';
 import { walkGraph } from '../oci/index.js';
 import { openLocalStore } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { nameForeign } from './foreign.js';
+import { toAbsolute } from './paths.js';
+import { isRemote, type RemoteReference } from './remote-reference.js';
 import type { ListResult } from './results.js';
 import { openShelf, type Shelf } from './source.js';
 
 type ListedPackage = ListResult['packages'][number];
 
 export interface ListOptions {
-  /** A layout or archive; absent: the local store. */
+  /** A layout or archive, `HOST/REPO`, or `HOST`; absent: the local store. */
   readonly location?: string;
 }
 
-/** What is in the local store, a layout or an archive, by name. Reads manifests and configs only. */
+/** What is in the local store, a layout, an archive or a repository, by name. Reads manifests and configs only. */
 export async function list(options: ListOptions, context: OpsContext): Promise<ListResult> {
-  const shelf = options.location === undefined ? await openLocalStore(context) : await openShelf(options.location, context);
-  if (shelf === undefined) {
-    throw createError('store/not-a-layout', {
-      message: `Cannot list "${options.location}": it is neither an OCI layout nor an archive`,
-      hint: 'Without a location the local store is listed',
-    });
-  }
-  const packages: ListedPackage[] = [];
-  for (const entry of await shelf.list()) packages.push(await describeEntry(entry, shelf, context));
-  return { packages: packages.toSorted((a, b) => ((a.name ?? a.digest) < (b.name ?? b.digest) ? -1 : 1)), next: null };
+  const { location } = options;
+  if (location === undefined) return listShelf(await openLocalStore(context), (name) => name, context);
+  const reference = findRepository(location, context);
+  if (reference === 'host') return listCatalog(location, context);
+  const shelf = await openShelf(location, context);
+  if (shelf !== undefined)
+    return listShelf(shelf, (name) => (reference === undefined ? name : `${reference.host}/${reference.repository}:${name}`), context);
+  throw createError('store/not-a-layout', {
+    message: `Cannot list "${location}": it is neither an OCI layout nor an archive nor at a registry`,
+    hint: 'Without a location the local store is listed, HOST/REPO lists the tags of a repository',
+  });
+}
+
+/** `host` for a registry as a whole, which no name is; undefined for what is not at a registry. */
+function findRepository(text: string, context: OpsContext): RemoteReference | 'host' | undefined {
+  if (existsSync(toAbsolute(text, context))) return undefined;
+  if (/^(localhost|[a-z0-9-]+(\.[a-z0-9-]+)+|\[[0-9a-f:]+\])(:\d+)?$|^[a-z0-9-]+:\d+$/i.test(text)) return 'host';
+  const location = parseLocation(text);
+  return 'reference' in location && isRemote(location.reference) ? location.reference : undefined;
+}
+
+async function listCatalog(host: string, context: OpsContext): Promise<ListResult> {
+  const repositories: string[] = [];
+  for await (const repository of (await context.registries()).listRepositories(host)) repositories.push(repository);
+  return { packages: [], repositories: repositories.sort(), next: null };
+}
+
+async function listShelf(shelf: Shelf, toName: (name: string) => string, context: OpsContext): Promise<ListResult> {
+  const packages = await mapConcurrent(await shelf.list(), context.concurrency, (entry) => describeEntry(entry, shelf, context));
+  const named = packages.map((row) => ({ ...row, name: row.name === null ? null : toName(row.name) }));
+  return { packages: named.toSorted((a, b) => ((a.name ?? a.digest) < (b.name ?? b.digest) ? -1 : 1)), next: null };
 }
 
 /** A broken entry is listed as such, so that one can see and remove it. */
@@ -38,8 +62,15 @@ async function describeEntry({ name, descriptor }: NamedDescriptor, shelf: Shelf
     const detected = await detectFormat(source);
     const size = await sizeOf(descriptor, shelf, context);
     if (detected === undefined) return { ...base, format: nameForeign(source, context), size, createdAt: null };
-    const { createdAt = null } = await detected.reader.readIdentity(source, { limits: context.limits });
-    return { ...base, format: detected.reader.id, ...(detected.vintage === undefined ? {} : { vintage: detected.vintage }), size, createdAt };
+    const { identity, weights } = await detected.reader.readSummary(source, { limits: context.limits });
+    return {
+      ...base,
+      format: detected.reader.id,
+      ...(detected.vintage === undefined ? {} : { vintage: detected.vintage }),
+      ...(weights.paramSize === undefined ? {} : { parameters: weights.paramSize }),
+      size,
+      createdAt: identity.createdAt ?? null,
+    };
   } catch (error) {
     if (!isToolkitError(error)) throw error;
     return { ...base, format: 'damaged', size: descriptor.size, createdAt: null };

@@ -1,30 +1,54 @@
-import { createError, parseReference, toStoreName } from '../core/index.js';
+import { mapConcurrent } from '../bytes/index.js';
+import { createError, type Digest, isToolkitError, parseReference, type Reference, toStoreName } from '../core/index.js';
 import { openLocalStore, prune as pruneLayout } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import type { PruneResult, RmResult, TagResult } from './results.js';
-import { openSource } from './source.js';
+import { isRemote, parseRemote, type RemoteReference } from './remote-reference.js';
+import { openRemote, openSource } from './source.js';
 
-/** A second name for a package of the local store. */
+/** A second name for a package: in the local store, or with `names: 'remote'` in its repository. */
 export async function tag(options: { readonly source: string; readonly name: string }, context: OpsContext): Promise<TagResult> {
-  const source = await openSource(options.source, context);
-  if (source.kind === 'files' || !source.fromStore) {
+  if (context.network.names === 'remote') return tagRemote(options, context);
+  const source = await openSource(options.source, { ...context, network: { ...context.network, names: 'local' } });
+  if (source.kind === 'files' || source.from !== 'store') {
     throw createError('ops/bad-option', {
       message: `Cannot tag "${options.source}": it is not in the local store`,
       hint: `Copy it there: \`modelport copy ${options.source} ${options.name}\``,
     });
   }
-  const reference = parseReference(options.name);
-  if (reference.digest !== undefined)
-    throw createError('core/bad-reference', { message: `Cannot tag as "${options.name}": a digest cannot be chosen`, hint: 'Write NAME:TAG' });
-  const name = toStoreName(reference);
+  const name = toStoreName(toTagged(options.name));
   const store = await openLocalStore(context);
   const before = await store.resolve(name);
   await store.tag(name, source.root);
   return { name, digest: source.root.digest, replaced: before?.digest ?? null };
 }
 
-/** Takes names away; the bytes stay until `prune`. All names must exist, else none is removed. */
+function toTagged(name: string): Reference & { readonly tag: string } {
+  const reference = parseReference(name);
+  if (reference.digest !== undefined || reference.tag === undefined)
+    throw createError('core/bad-reference', { message: `Cannot tag as "${name}": a digest cannot be chosen`, hint: 'Write NAME:TAG' });
+  return { ...reference, tag: reference.tag };
+}
+
+async function tagRemote(options: { readonly source: string; readonly name: string }, context: OpsContext): Promise<TagResult> {
+  const { root } = await openRemote(parseRemote(options.source, 'tag'), options.source, context);
+  const { host, repository } = parseRemote(options.name, 'tag as');
+  const { tag: wanted } = toTagged(options.name);
+  if (!options.source.startsWith(`${host}/${repository}`)) {
+    throw createError('ops/bad-option', {
+      message: `Cannot tag "${options.source}" as "${options.name}": that is another repository`,
+      hint: `Copy it there: \`modelport copy ${options.source} ${options.name}\`; what the registry has is not sent again`,
+    });
+  }
+  const place = (await context.registries()).repository(host, repository);
+  const replaced = await place.findDigest(wanted);
+  await place.tag(wanted, root);
+  return { name: options.name, digest: root.digest, replaced: replaced ?? null };
+}
+
+/** Takes names away; the bytes stay until `prune`, or until the registry cleans up. All names must exist, else none is removed. */
 export async function rm(options: { readonly names: readonly string[] }, context: OpsContext): Promise<RmResult> {
+  if (context.network.names === 'remote') return rmRemote(options.names, context);
   const store = await openLocalStore(context);
   const listed = await store.list();
   const removed = options.names.flatMap((text) => {
@@ -35,11 +59,37 @@ export async function rm(options: { readonly names: readonly string[] }, context
     if (matches.length > 0) return matches;
     throw createError('store/name-not-found', {
       message: `Cannot remove "${text}": it is not in the local store`,
-      hint: '`modelport list` shows what is there',
+      hint: isRemote(reference) ? 'To remove it at its registry, add --remote' : '`modelport list` shows what is there',
     });
   });
   for (const { name } of removed) if (name !== undefined) await store.remove(name);
   return { removed };
+}
+
+/** A tag alone is removed where the registry can do that; a digest goes with all its tags. */
+async function rmRemote(names: readonly string[], context: OpsContext): Promise<RmResult> {
+  const found = await mapConcurrent(names, context.concurrency, async (text) => {
+    const reference = parseRemote(text, 'remove');
+    return { text, reference, root: (await openRemote(reference, text, context)).root };
+  });
+  for (const { text, reference, root } of found) {
+    const place = (await context.registries()).repository(reference.host, reference.repository);
+    await place.remove(reference.digest ?? reference.tag ?? 'latest').catch((error: unknown) => {
+      throw explainRefusal(error, text, reference, root.digest);
+    });
+  }
+  return { removed: found.map(({ text, root }) => ({ name: text, descriptor: root })) };
+}
+
+function explainRefusal(error: unknown, text: string, { host, repository, digest }: RemoteReference, found: Digest): unknown {
+  const isRefused = isToolkitError(error, 'registry/unsupported') || isToolkitError(error, 'registry/refused');
+  if (!isRefused || digest !== undefined) return error;
+  return createError('registry/unsupported', {
+    message: `Cannot remove "${text}": ${host} removes no single tags`,
+    hint: `To remove the package with all its tags: \`modelport rm --remote ${host}/${repository}@${found}\``,
+    where: host,
+    cause: error,
+  });
 }
 
 /** Frees the bytes that no name reaches. Safe while others read and write. */

@@ -34,6 +34,11 @@ export interface PackOptions {
 
 /** A folder becomes a package: what was not written down is read from the files, and what was decided is said. */
 export async function pack(options: PackOptions, context: OpsContext): Promise<PackResult> {
+  return packTo(options, () => openTarget(options, context), context);
+}
+
+/** The same, to wherever; the target is opened when it is clear that there is something to be packed. */
+export async function packTo(options: Omit<PackOptions, 'name' | 'output'>, open: () => Promise<Target>, context: OpsContext): Promise<PackResult> {
   if (options.format !== 'modelpack')
     throw createError('format/unknown', { message: `Cannot pack as "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
   const file = options.file === undefined ? {} : { file: toAbsolute(options.file, context) };
@@ -43,7 +48,7 @@ export async function pack(options: PackOptions, context: OpsContext): Promise<P
   const pkg = withSettings(withTime(described.pkg, context), await parseSettings(options.set ?? [], context));
   assertPackable(pkg, options);
   const write = writeSettings(options, described.description);
-  const target = await openTarget(options, context);
+  const target = await open();
   try {
     // The image first, as it takes fewer paths; both are whole before either has a name.
     const hybrid = options.hybrid === true ? await writeHybrid(pkg, target, write, context) : undefined;
@@ -80,7 +85,7 @@ function withSettings(pkg: ModelPackage, settings: Parameters<typeof applySettin
   return settings.length === 0 ? pkg : { ...pkg, ...applySettings(pkg, settings) };
 }
 
-function assertPackable(pkg: ModelPackage, options: PackOptions): void {
+function assertPackable(pkg: ModelPackage, options: Pick<PackOptions, 'dir'>): void {
   const first = pkg.findings.find((finding) => finding.level === 'error');
   if (first !== undefined) {
     throw createError('ops/refused', {
@@ -104,7 +109,7 @@ interface WriteSettings {
 }
 
 /** Options win over `[format.modelpack]`. */
-function writeSettings(options: PackOptions, description: Description): WriteSettings {
+function writeSettings(options: Pick<PackOptions, 'vintage' | 'layers' | 'platform'>, description: Description): WriteSettings {
   const written = description.format['modelpack'] ?? {};
   const vintage = parseVintage(options.vintage ?? textOf(written['vintage']) ?? 'cncf');
   const words = options.layers !== undefined && options.layers.length > 0 ? options.layers : layerWords(written['layers']);

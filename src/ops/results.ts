@@ -90,6 +90,40 @@ export interface CopyResult {
   readonly lost: readonly Finding[];
   /** Every root that was copied. */
   readonly copied: readonly { readonly name: string | null; readonly digest: Digest }[];
+  /** What is attached to them, if it was asked for. */
+  readonly referrers?: readonly { readonly digest: Digest; readonly artifactType: string | null }[];
+}
+
+/** A folder that was packed on its way has its parts, a package that was there has `copied`. */
+export interface PushResult extends Partial<Omit<PackResult & CopyResult, 'digest' | 'name' | 'path' | 'bytes' | 'lost'>> {
+  readonly digest: Digest;
+  readonly name: string | null;
+  readonly path: string | null;
+  readonly bytes: ByteTotals;
+  readonly lost: readonly Finding[];
+  readonly pushed: { readonly host: string; readonly repository: string; readonly tag: string };
+}
+
+export interface PullResult extends CopyResult {
+  /** Written to `path`; absent when the package is kept in the local store only. */
+  readonly files?: number;
+  readonly findings: readonly Finding[];
+}
+
+export interface LoginResult {
+  readonly host: string;
+  readonly username: string;
+  /** The file or helper that keeps the password. */
+  readonly where: string;
+  readonly encrypted: boolean;
+  /** False when the registry answered without asking for a login, so that the password was not tried. */
+  readonly asked: boolean;
+}
+
+export interface LogoutResult {
+  readonly host: string;
+  /** False when there was no login. */
+  readonly removed: boolean;
 }
 
 export interface ConvertResult extends CopyResult {
@@ -120,10 +154,14 @@ export interface ListResult {
     readonly digest: Digest;
     readonly format: string;
     readonly vintage?: string;
+    /** Number of parameters, as `1.5B`, where the package says it. */
+    readonly parameters?: string;
     /** Bytes of all blobs. */
     readonly size: number;
     readonly createdAt: string | null;
   }[];
+  /** Of a registry that was asked for itself. */
+  readonly repositories?: readonly string[];
   readonly next: string | null;
 }
 

@@ -9,14 +9,16 @@ import {
   type Names,
   type OciSource,
   parseLocation,
+  type Reference,
   toStoreName,
 } from '../core/index.js';
 import { type BlobFinder, isLayout, openArchive, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { type FolderSource, openFolder } from './folder.js';
 import { toAbsolute } from './paths.js';
+import { isRemote, type RemoteReference } from './remote-reference.js';
 
-/** Where packages are by name and by digest: the local store, a layout, an archive. */
+/** Where packages are by name and by digest: the local store, a layout, an archive, a repository. */
 export type Shelf = BlobSource & BlobFinder & Omit<Names, 'tag'>;
 
 /** A location that has been looked at: bare files, or a shelf with one root chosen on it. */
@@ -24,8 +26,8 @@ export type OpenedSource = FolderSource | ShelfSource;
 
 export interface ShelfSource extends OciSource {
   readonly shelf: Shelf;
-  /** The local store was what answered. */
-  readonly fromStore: boolean;
+  /** What answered: the local store, a registry, or a layout or archive that was named. */
+  readonly from: 'store' | 'registry' | 'place';
 }
 
 /** Location → source. An existing path wins over a name. Throws what tells a person how to go on. */
@@ -51,16 +53,21 @@ export async function openSource(text: string, context: OpsContext): Promise<Ope
   }
 }
 
-/** Where the names of a location are, without choosing one; undefined for a name, and for bare files. */
+/** Where the names of a location are, without choosing one; undefined for a name without host, and for bare files. A repository is written without a tag. */
 export async function openShelf(text: string, context: OpsContext): Promise<Shelf | undefined> {
   const location = parseLocation(text);
   if (location.kind === 'oci') return openLayout(toAbsolute(location.path, context), context);
   if (location.kind === 'oci-archive' || location.kind === 'docker-archive') return openArchive(toAbsolute(location.path, context), context);
-  if (location.kind === 'name' || location.kind === 'http') return undefined;
-  const path = toAbsolute(location.path, context);
-  if (!existsSync(path)) return undefined;
+  if (location.kind === 'http') return undefined;
+  const path = location.kind === 'name' ? undefined : toAbsolute(location.path, context);
+  if (path === undefined || !existsSync(path)) return 'reference' in location ? openRepository(location.reference, context) : undefined;
   if (statSync(path).isDirectory()) return isLayout(path) ? openLayout(path, context) : undefined;
   return (await sniffArchive(path, context.limits)) === undefined ? undefined : openArchive(path, context);
+}
+
+async function openRepository(reference: Reference, context: OpsContext): Promise<Shelf | undefined> {
+  if (!isRemote(reference) || context.network.names === 'local') return undefined;
+  return (await context.registries()).source(reference.host, reference.repository);
 }
 
 async function openPath(text: string, written: string, context: OpsContext, notName?: string): Promise<OpenedSource> {
@@ -90,17 +97,38 @@ async function openPath(text: string, written: string, context: OpsContext, notN
 }
 
 async function openName(location: Extract<Location, { kind: 'name' | 'path-or-name' }>, context: OpsContext): Promise<ShelfSource> {
-  const shelf = await openLocalStore(context);
   const { reference, text } = location;
+  const where = context.network.names ?? 'auto';
+  if (where !== 'remote') {
+    const found = await findInStore(reference, text, context);
+    if (found !== undefined) return found;
+  }
+  if (where !== 'local' && isRemote(reference)) return openRemote(reference, text, context);
+  const name = toStoreName(reference);
+  throw createError('store/name-not-found', {
+    message: `Cannot find "${text}": ${where === 'remote' ? 'the name has no host, so that no registry has it' : `the local store has no ${reference.digest ?? `package "${name}"`}`}`,
+    hint: '`modelport list` shows what is there; a path begins with ./ or /, and the name of a package at a registry with its host',
+  });
+}
+
+async function findInStore(reference: Reference, text: string, context: OpsContext): Promise<ShelfSource | undefined> {
+  const shelf = await openLocalStore(context);
   const name = toStoreName(reference);
   const root = reference.digest === undefined ? await shelf.resolve(name) : await findRoot(shelf, reference.digest);
-  if (root === undefined) {
-    throw createError('store/name-not-found', {
-      message: `Cannot find "${text}": the local store has no ${reference.digest === undefined ? `package "${name}"` : reference.digest}`,
-      hint: '`modelport list` shows what is there; a path begins with ./ or /',
-    });
-  }
-  return toSource(shelf, root, text, reference.tag === undefined ? undefined : name, true, context);
+  return root === undefined ? undefined : toSource(shelf, root, text, reference.tag === undefined ? undefined : name, 'store', context);
+}
+
+/** A package at its registry, or at a mirror of that. By a digest the tag beside it is only a name. */
+export async function openRemote(reference: RemoteReference, text: string, context: OpsContext): Promise<ShelfSource> {
+  const { host, repository, tag, digest } = reference;
+  const shelf = (await context.registries()).source(host, repository);
+  const root = digest === undefined ? await shelf.resolve(tag ?? 'latest') : await shelf.findBlob(digest);
+  if (root !== undefined) return toSource(shelf, root, text, tag === undefined ? undefined : toStoreName(reference), 'registry', context);
+  throw createError('registry/not-found', {
+    message: `Cannot find "${text}": ${host} has no ${digest ?? `tag "${tag}"`} in "${repository}"`,
+    hint: `\`modelport list ${host}/${repository}\` shows what is there; a private repository hides from those who are not logged in`,
+    where: host,
+  });
 }
 
 /** By digest: a root of the index, else any manifest that is there. */
@@ -116,7 +144,7 @@ interface Choice {
 
 async function chooseRoot(shelf: Shelf, choice: Choice, text: string, context: OpsContext): Promise<ShelfSource> {
   const chosen = await chooseNamed(shelf, choice, text);
-  return toSource(shelf, chosen.descriptor, text, chosen.name, false, context);
+  return toSource(shelf, chosen.descriptor, text, chosen.name, 'place', context);
 }
 
 async function chooseNamed(shelf: Shelf, { tag, digest }: Choice, text: string): Promise<NamedDescriptor> {
@@ -155,9 +183,9 @@ async function toSource(
   root: Descriptor,
   location: string,
   name: string | undefined,
-  fromStore: boolean,
+  from: ShelfSource['from'],
   context: OpsContext,
 ): Promise<ShelfSource> {
   const bytes = await collect(await shelf.open(root), context.limits.manifestBytes, `the manifest of "${location}"`);
-  return { kind: 'oci', location, ...(name === undefined ? {} : { name }), root, bytes, blobs: shelf, shelf, fromStore };
+  return { kind: 'oci', location, ...(name === undefined ? {} : { name }), root, bytes, blobs: shelf, shelf, from };
 }

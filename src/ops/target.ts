@@ -4,6 +4,7 @@ import { type BlobSink, createError, type Descriptor, parseLocation, parseRefere
 import { createArchive, isLayout, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { toAbsolute } from './paths.js';
+import { isRemote, type RemoteReference } from './remote-reference.js';
 
 /** Where a package is written. Nothing is visible under a name before `finish`; always `close`. */
 export interface Target {
@@ -14,6 +15,8 @@ export interface Target {
   readonly path: string | null;
   /** Publishes a root, under `name` or else under the target's own; may be called for several roots. */
   publish(root: Descriptor, name?: string): Promise<void>;
+  /** Keeps a root that gets no name, such as what is attached to another package. */
+  keep(root: Descriptor): Promise<void>;
   /** Makes everything that was published visible and durable. */
   finish(): Promise<void>;
   /** After `finish` lets go; without it drops what was not finished. */
@@ -34,25 +37,62 @@ export async function openTarget(
   });
 }
 
-/** A destination that may be a name or a place: something that exists, ends in `.tar` or looks like a path is a place. */
+/**
+ * A destination that may be a name or a place: something that exists, ends in `.tar` or looks like a path is a place. A name with
+ * a host is at a registry, unless names are those of the local store.
+ */
 export async function openDestination(text: string, context: OpsContext): Promise<Target> {
   const location = parseLocation(text);
   const isName = location.kind === 'name' || (location.kind === 'path-or-name' && !text.endsWith('.tar') && !existsSync(toAbsolute(text, context)));
-  return isName ? openStoreTarget(text, context) : openOutput(text, undefined, context);
+  if (!isName) return openOutput(text, undefined, context);
+  return isRemote(location.reference) && context.network.names !== 'local'
+    ? openRemoteTarget(location.reference, text, context)
+    : openStoreTarget(text, context);
 }
 
-async function openStoreTarget(name: string, context: OpsContext): Promise<Target> {
-  const reference = parseReference(name);
-  if (reference.tag === undefined)
-    throw createError('core/bad-reference', { message: `Cannot write to "${name}": a name with a digest cannot be chosen`, hint: 'Write NAME:TAG' });
-  const full = toStoreName(reference);
+/** A repository of a registry. Blobs are there as soon as they are sent, but nothing names them before the tag does. */
+export async function openRemoteTarget(reference: RemoteReference, text: string, context: OpsContext): Promise<Target> {
+  const { host, repository, tag } = reference;
+  if (reference.digest !== undefined || tag === undefined) throw digestChosen(text);
+  const blobs = (await context.registries()).repository(host, repository);
+  return {
+    blobs,
+    name: toStoreName(reference),
+    path: null,
+    publish: (root, other) => blobs.tag(other === undefined ? tag : toTag(other), root),
+    keep: async () => {},
+    finish: async () => {},
+    close: async () => {},
+  };
+}
+
+/** The tag in a name of a store or layout, where it may stand alone. */
+function toTag(name: string): string {
+  return (
+    name
+      .slice(name.lastIndexOf('/') + 1)
+      .split(':')
+      .at(name.includes('/') || name.includes(':') ? 1 : 0) ?? 'latest'
+  );
+}
+
+function digestChosen(text: string): Error {
+  return createError('core/bad-reference', { message: `Cannot write to "${text}": a name with a digest cannot be chosen`, hint: 'Write NAME:TAG' });
+}
+
+/** The local store; without a name the package is kept by its digest alone. */
+export async function openStoreTarget(name: string | undefined, context: OpsContext): Promise<Target> {
+  const reference = name === undefined ? undefined : parseReference(name);
+  if (name !== undefined && reference?.tag === undefined) throw digestChosen(name);
+  const full = reference === undefined ? undefined : toStoreName(reference);
   const store = await openLocalStore(context);
   const lease = await store.lease();
   return {
     blobs: store,
-    name: full,
+    name: full ?? null,
     path: null,
-    publish: (root, other) => store.tag(other ?? full, root),
+    publish: (root, other) => publishTo(store, root, other ?? full),
+    keep: (root) => store.addRoot(root),
     finish: async () => {},
     close: async () => lease.release(),
   };
@@ -95,6 +135,7 @@ async function openArchiveTarget(
     name: tag ?? null,
     path,
     publish: (root, other) => publishTo(archive, root, other ?? tag),
+    keep: (root) => archive.addRoot(root),
     finish: () => archive.commit(),
     close: () => archive.close(),
   };
@@ -115,6 +156,7 @@ async function openLayoutTarget(path: string, tag: string | undefined, context: 
     name: tag ?? null,
     path,
     publish: (root, other) => publishTo(layout, root, other ?? tag),
+    keep: (root) => layout.addRoot(root),
     finish: async () => {},
     close: async () => lease.release(),
   };

@@ -7,7 +7,8 @@ export { type ArchiveWriteOptions, type ArchiveWriter, createArchive } from './a
 export type { BlobFinder } from './blob-finder.js';
 export { type LayoutOptions, type LayoutStore, openLayout } from './layout.js';
 export type { Lease } from './lease.js';
-export { type LocalStoreOptions, openLocalStore } from './local-store.js';
+export { type LocalStoreOptions, openLocalDigests, openLocalStore } from './local-store.js';
 export { type ArchiveKind, isLayout, sniffArchive, type SniffedArchive } from './locate.js';
 export { createMemoryStore } from './memory.js';
 export { prune, type PruneOptions, type PruneResult } from './prune.js';
+export { withTree } from './trees.js';

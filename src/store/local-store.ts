@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path';
+import type { DigestCache } from '../core/index.js';
+import { openDigestCache } from './digest-cache.js';
 import { createLayoutStore, type LayoutOptions, type LayoutStore } from './layout.js';
 
 export interface LocalStoreOptions extends Omit<LayoutOptions, 'digestCache'> {
@@ -8,8 +10,17 @@ export interface LocalStoreOptions extends Omit<LayoutOptions, 'digestCache'> {
   readonly digestCache?: boolean;
 }
 
+/** Digests of files that were hashed once, as the local store in `home` remembers them. */
+export function openLocalDigests(home: string): DigestCache {
+  return openDigestCache(digestFile(resolve(home)));
+}
+
+function digestFile(path: string): string {
+  return join(path, 'cache', 'digests.jsonl');
+}
+
 /** The store of this machine: an OCI layout in `home` itself, names in full. Opening reads nothing. */
 export async function openLocalStore({ home, digestCache = true, ...options }: LocalStoreOptions): Promise<LayoutStore> {
   const path = resolve(home);
-  return createLayoutStore(path, { ...options, ...(digestCache ? { digestCache: join(path, 'cache', 'digests.jsonl') } : {}) });
+  return createLayoutStore(path, { ...options, ...(digestCache ? { digestCache: digestFile(path) } : {}) });
 }

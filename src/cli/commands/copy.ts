@@ -7,13 +7,20 @@ export const copy: CommandModule = {
     ['Take a package out of the store as one file', 'modelport copy demo/digits:v1 digits.tar'],
     ['Bring it back under a name', 'modelport copy digits.tar demo/digits:v1'],
     ['Copy every tag of a layout', 'modelport copy --all oci:./layout oci:./mirror'],
+    [
+      'Move a repository with its signatures to another registry',
+      'modelport copy --all --referrers old.example.com/team/model new.example.com/team/model',
+    ],
   ],
+  usesRegistries: true,
   define: (command, cli) =>
     command
       .argument('<source>', locationHelp, sourceArgument)
-      .argument('<destination>', 'file, oci:DIR:TAG, oci-archive:FILE[:TAG] or name', targetArgument)
-      .option('--all', 'every package of a layout or archive, with its name')
-      .action((source, destination, options) =>
-        cli.run(options, (ops, context) => ops.copy({ source, destination, ...given({ all: options.all }) }, context), renderCopy),
-      ),
+      .argument('<destination>', 'file, oci:DIR:TAG, oci-archive:FILE[:TAG], name, or HOST/REPO:TAG', targetArgument)
+      .option('--all', 'every package of a layout, an archive or a repository, with its name')
+      .option('--referrers', 'also what is attached: signatures, attestations')
+      .action((source, destination, options) => {
+        const { all, referrers } = options;
+        return cli.run(options, (ops, context) => ops.copy({ source, destination, ...given({ all, referrers }) }, context), renderCopy);
+      }),
 };

@@ -8,15 +8,14 @@ export const inspect: CommandModule = {
     ['See what a folder would become', 'modelport inspect ./digits'],
     ['Ask for one value in a script', 'modelport inspect demo/digits:v1 --json | jq .weights.parameters'],
   ],
+  usesRegistries: true,
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)
       .option('--tensors', 'list every tensor too')
       .option('--digest', 'compute digests that are not known without reading')
-      .option('--local', 'look a name up in the local store only')
-      .option('--remote', 'look a name up at its registry only')
       .action((location, options) => {
-        const { tensors, digest, local, remote } = options;
-        return cli.run(options, (ops, context) => ops.inspect({ location, ...given({ tensors, digest, local, remote }) }, context), renderInspect);
+        const { tensors, digest } = options;
+        return cli.run(options, (ops, context) => ops.inspect({ location, ...given({ tensors, digest }) }, context), renderInspect);
       }),
 };

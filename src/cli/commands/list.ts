@@ -6,10 +6,12 @@ export const list: CommandModule = {
   examples: [
     ['List what the local store holds', 'modelport list'],
     ['List the packages of a layout', 'modelport list oci:./layout'],
+    ['List the tags of a repository, and the repositories of a registry', 'modelport list localhost:5000/team/model; modelport list localhost:5000'],
     ['Only the names, for a script', 'modelport list --quiet'],
   ],
+  usesRegistries: true,
   define: (command, cli) =>
     command
-      .argument('[location]', 'layout or archive; without it the local store', sourceArgument)
+      .argument('[location]', 'layout, archive, HOST/REPO or HOST; without it the local store', sourceArgument)
       .action((location, options) => cli.run(options, (ops, context) => ops.list(given({ location }), context), renderList)),
 };

@@ -8,6 +8,7 @@ export const ls: CommandModule = {
     ['With mode, role, size and digest', 'modelport ls -l demo/digits:v1'],
     ['Hash what is inside tar layers, too', 'modelport ls --digests demo/digits:v1'],
   ],
+  usesRegistries: true,
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)

@@ -4,16 +4,16 @@
  */
 import type { FormatReader } from '../../core/index.js';
 import { detect } from './detect.js';
-import { read, readIdentity, readImageFiles } from './read.js';
+import { read, readImageFiles, readSummary } from './read.js';
 import { validate } from './validate.js';
 
 /** Reads a package of any vintage; see the functions for what each reads and throws. */
-export const modelpack: FormatReader = { id: 'modelpack', title: 'ModelPack', detect, readIdentity, read, validate };
+export const modelpack: FormatReader = { id: 'modelpack', title: 'ModelPack', detect, readSummary, read, validate };
 
 export { editModelpack, type ModelpackEdits } from './edit.js';
 export { type LayerEncodings, parseLayerEncodings } from './plan-layers.js';
 export { canRestamp, judgeRestamp, listLayers, restamp } from './restamp.js';
-export { listUnpackSources } from './unpack-sources.js';
+export { listUnpackSources, type UnpackPlan } from './unpack-sources.js';
 export { rules } from './rules.js';
 export { type Rule } from './rules/rule.js';
 export { parseVintage, type Vintage, vintages } from './spec.js';

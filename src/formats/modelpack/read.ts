@@ -53,9 +53,10 @@ export async function read(source: PackageSource, options: ReadOptions): Promise
 }
 
 /** Of a ModelPack, without a look at its layers. */
-export async function readIdentity(source: PackageSource, options: ReadOptions): Promise<Identity> {
+export async function readSummary(source: PackageSource, options: ReadOptions): Promise<Pick<ModelPackage, 'identity' | 'weights'>> {
   const { oci, view, vintage } = openModelpack(source, options);
-  return describe(view, vintage, await readConfigBlob(oci, view, options.limits)).identity;
+  const { identity, weights } = describe(view, vintage, await readConfigBlob(oci, view, options.limits));
+  return { identity, weights };
 }
 
 /** The manifest of a source that `detect` accepts; throws `modelpack/unreadable` for others. */

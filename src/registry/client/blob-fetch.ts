@@ -9,6 +9,8 @@ export interface BlobPlace {
   readonly connection: Connection;
   readonly repository: string;
   readonly signal: AbortSignal | undefined;
+  /** Added to each request. */
+  readonly query: string;
 }
 
 /** Bytes that are read and thrown away rather than refused, from a server that knows no ranges. */
@@ -51,12 +53,12 @@ export async function readBlobRange(place: BlobPlace, descriptor: Descriptor, st
 }
 
 function request(place: BlobPlace, descriptor: Descriptor, start: number, end: number): Promise<HttpResponse> {
-  const { connection, repository, signal } = place;
+  const { connection, repository, signal, query } = place;
   const isWhole = start === 0 && end === descriptor.size;
   return connection.call({
     action: `fetch the blob ${descriptor.digest} of "${connection.address.host}/${repository}"`,
     method: 'GET',
-    target: endpoint.blob(repository, descriptor.digest),
+    target: endpoint.blob(repository, descriptor.digest) + query,
     scopes: [{ kind: 'repository', name: repository, actions: ['pull'] }],
     accepts: [200, 206],
     headers: isWhole ? {} : { range: `bytes=${start}-${end - 1}` },

@@ -1,11 +1,12 @@
-import { type ByteCounters, type DigestCache, isJsonObject, type Limits } from '../../core/index.js';
+import { type ByteCounters, type DigestCache, isJsonObject, type Limits, parseReference } from '../../core/index.js';
 import { toRegistryAddress } from './address.js';
 import type { CredentialStore } from './auth/auth.js';
 import { createAuthorizer } from './auth/authorizer.js';
 import { Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
 import { createHttpClient } from './http/http-client.js';
-import type { TlsOptions } from './http/http.js';
+import type { HttpClient, TlsOptions } from './http/http.js';
+import { MirroredRepository, type ReadableRepository } from './mirrored.js';
 import { readPages } from './pages.js';
 import { RemoteRepository } from './repository.js';
 import { defaultRetry, type RetryPolicy } from './retry.js';
@@ -19,10 +20,13 @@ export interface RegistryClientOptions {
   readonly credentials: CredentialStore;
   readonly journal: UploadJournal;
   readonly digests?: DigestCache | undefined;
-  /** Also for hosts that are not this machine. */
-  readonly plainHttp: boolean;
+  /** Whether a host that is not this machine is spoken to without TLS. */
+  readonly isPlainHttp: (host: string) => boolean;
   readonly tls: TlsOptions;
-  readonly trustedRealmHosts: readonly string[];
+  /** Other hosts that may get the login of a registry, because they hand out its tokens. */
+  readonly tokenHostsOf: (host: string) => readonly string[];
+  /** Asked first when something of a registry is read; `HOST[:PORT][/PREFIX]`, with `http://` before it for one without TLS. */
+  readonly mirrorsOf: (host: string) => readonly string[];
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
   readonly retry?: RetryPolicy;
@@ -33,10 +37,12 @@ export interface RegistryClientOptions {
 /** Registries, each with one login and its connections. */
 export interface RegistryClient {
   repository(host: string, name: string): RemoteRepository;
+  /** The same for reading, through the mirrors of the registry. */
+  source(host: string, name: string): ReadableRepository;
   /** Repositories of a registry, where it tells them. */
   listRepositories(host: string): AsyncGenerator<string, void, undefined>;
-  /** Whether the registry answers and takes the login; throws `registry/login` and whatever keeps it from answering. */
-  ping(host: string): Promise<void>;
+  /** Whether the registry answers and takes the login, and whether it asked for one; throws `registry/login` and whatever keeps it from answering. */
+  ping(host: string): Promise<{ readonly asked: boolean }>;
   close(): void;
 }
 
@@ -44,16 +50,26 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const { env, counters, tls, limits, signal } = options;
   const http = createHttpClient({ env, counters, tls });
   const connections = new Map<string, Connection>();
-  const connect = (host: string) => {
-    const known = connections.get(host) ?? createConnection(host, http, options);
+  const connect = (host: string, isPlain = options.isPlainHttp(host)) => {
+    const known = connections.get(host) ?? createConnection(host, isPlain, http, options);
     connections.set(host, known);
     return known;
   };
+  const repository = (host: string, name: string) => {
+    const connection = connect(host);
+    const { defaultNamespace } = connection.address.quirks;
+    return new RemoteRepository(connection, defaultNamespace !== undefined && !name.includes('/') ? `${defaultNamespace}/${name}` : name, options);
+  };
+  const mirror = (text: string, origin: RemoteRepository) => {
+    const { host, prefix, isPlain } = parseMirror(text);
+    return new RemoteRepository(connect(host, isPlain ? true : undefined), prefix + origin.repository, { ...options, namespace: origin.host });
+  };
   return {
-    repository: (host, name) => {
-      const connection = connect(host);
-      const { defaultNamespace } = connection.address.quirks;
-      return new RemoteRepository(connection, defaultNamespace !== undefined && !name.includes('/') ? `${defaultNamespace}/${name}` : name, options);
+    repository,
+    source: (host, name) => {
+      const origin = repository(host, name);
+      const mirrors = options.mirrorsOf(host).map((text) => mirror(text, origin));
+      return mirrors.length === 0 ? origin : new MirroredRepository(origin, mirrors, options.warn);
     },
     listRepositories: async function* (host) {
       const call = {
@@ -69,16 +85,27 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       }
     },
     ping: async (host) => {
-      const response = await connect(host).call({ action: `log in to ${host}`, method: 'GET', target: '/v2/', scopes: [], accepts: [200], signal });
+      const connection = connect(host);
+      const response = await connection.call({ action: `log in to ${host}`, method: 'GET', target: '/v2/', scopes: [], accepts: [200], signal });
       response.drop();
+      return { asked: connection.wasChallenged };
     },
     close: () => http.close(),
   };
 }
 
-function createConnection(host: string, http: ReturnType<typeof createHttpClient>, options: RegistryClientOptions): Connection {
-  const { credentials, trustedRealmHosts, retry = defaultRetry, plainHttp, warn } = options;
-  const address = toRegistryAddress(host, plainHttp);
-  const authorizer = createAuthorizer({ host, registryUrl: address.origin, http, credentials, trustedRealmHosts });
+function parseMirror(text: string): { host: string; prefix: string; isPlain: boolean } {
+  const match = /^(https?:\/\/)?([^/]+)(\/.*)?$/.exec(text);
+  const path = (match?.[3] ?? '').replace(/^\/+|\/+$/g, '');
+  const host = match?.[2] ?? '';
+  // The grammar of names judges host and path alike.
+  parseReference(`${host.includes('.') || host.includes(':') || host === 'localhost' ? host : `${host}:443`}/${path === '' ? 'any' : path}`);
+  return { host, prefix: path === '' ? '' : `${path}/`, isPlain: match?.[1] === 'http://' };
+}
+
+function createConnection(host: string, isPlain: boolean, http: HttpClient, options: RegistryClientOptions): Connection {
+  const { credentials, retry = defaultRetry, warn } = options;
+  const address = toRegistryAddress(host, isPlain);
+  const authorizer = createAuthorizer({ host, registryUrl: address.origin, http, credentials, trustedRealmHosts: options.tokenHostsOf(host) });
   return new Connection(address, http, authorizer, retry, (text) => warn(host, text));
 }

@@ -31,6 +31,8 @@ export class Connection {
   readonly #authorizer: Authorizer;
   readonly #warn: (text: string) => void;
   #wasReached = false;
+  /** Whether the registry ever asked for a login. */
+  wasChallenged = false;
 
   constructor(address: RegistryAddress, http: HttpClient, authorizer: Authorizer, retry: RetryPolicy, warn: (text: string) => void) {
     this.address = address;
@@ -91,6 +93,7 @@ export class Connection {
     const header = response.headers['www-authenticate'];
     if (response.status !== 401 || header === undefined || !isOwn) return response;
     response.drop();
+    this.wasChallenged = true;
     if (!(await this.#authorizer.challenge(header, call.scopes, used, call.signal))) throw this.#loginError(call, used !== undefined);
     const renewed = await this.#authorizer.authorize(call.scopes, call.signal);
     return this.#http.send(this.#toRequest(call, url, renewed));

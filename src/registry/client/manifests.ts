@@ -20,14 +20,17 @@ export interface FetchedManifest {
 export class Manifests {
   readonly #connection: Connection;
   readonly #repository: string;
+  readonly #query: string;
   readonly #limits: Limits;
   readonly #signal: AbortSignal | undefined;
   /** Of the last ones, so that what was just resolved or put is not fetched again. */
   readonly #recent = new Map<Digest, FetchedManifest>();
 
-  constructor(connection: Connection, repository: string, limits: Limits, signal: AbortSignal | undefined) {
+  /** `query` is added to what is read. */
+  constructor(connection: Connection, repository: string, query: string, limits: Limits, signal: AbortSignal | undefined) {
     this.#connection = connection;
     this.#repository = repository;
+    this.#query = query;
     this.#limits = limits;
     this.#signal = signal;
   }
@@ -40,7 +43,7 @@ export class Manifests {
     const response = await this.#connection.call({
       action: `read "${name}"`,
       method: 'GET',
-      target: endpoint.manifest(this.#repository, reference),
+      target: endpoint.manifest(this.#repository, reference) + this.#query,
       scopes: this.#scopes('pull'),
       accepts: [200, 404],
       headers: { accept },

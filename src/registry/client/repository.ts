@@ -34,6 +34,8 @@ export interface RepositoryOptions {
   readonly journal: UploadJournal;
   /** Remembers digests of local files, so that what did not change is not read. */
   readonly digests?: DigestCache | undefined;
+  /** Of a mirror: the host of the registry that it stands in for. (`ns`, as containerd sends it) */
+  readonly namespace?: string;
   /** Requests at a time for lists. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
@@ -63,13 +65,14 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
     this.repository = repository;
     this.#connection = connection;
     this.#options = options;
-    this.#manifests = new Manifests(connection, repository, limits, signal);
+    this.#manifests = new Manifests(connection, repository, toQuery(options.namespace), limits, signal);
     this.#referrers = new Referrers(connection, repository, this.#manifests, limits, signal);
     this.#windows = new BlobWindows((descriptor, start, end) => readBlobRange(this.#place(), descriptor, start, end));
   }
 
   #place(): BlobPlace {
-    return { connection: this.#connection, repository: this.repository, signal: this.#options.signal };
+    const { signal, namespace } = this.#options;
+    return { connection: this.#connection, repository: this.repository, signal, query: toQuery(namespace) };
   }
 
   async resolve(tag: string): Promise<Descriptor | undefined> {
@@ -259,6 +262,10 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
       await this.#referrers.forget(subject.digest, (found as { descriptor: Descriptor }).descriptor.digest);
     return removed;
   }
+}
+
+function toQuery(namespace: string | undefined): string {
+  return namespace === undefined ? '' : `?ns=${encodeURIComponent(namespace)}`;
 }
 
 function isManifest(mediaType: string): boolean {

@@ -1,0 +1,52 @@
+import type { OpsContext } from './context.js';
+import { copySource } from './copy.js';
+import { parseRemote } from './remote-reference.js';
+import type { PullResult } from './results.js';
+import { openRemote, openSource, type ShelfSource } from './source.js';
+import { openStoreTarget } from './target.js';
+import { type UnpackOptions, unpackOpened } from './unpack.js';
+
+export interface PullOptions extends Omit<UnpackOptions, 'location' | 'output'> {
+  /** `HOST/REPO[:TAG][@DIGEST]` */
+  readonly name: string;
+  /** A folder for the files; absent: the package is kept in the local store. */
+  readonly output?: string;
+  /** Also what is attached to the package; into the local store only. */
+  readonly referrers?: boolean;
+}
+
+/** Fetches a package: into the local store, or its files straight to their place, each byte written once. Goes on where an earlier run stopped. */
+export async function pull(options: PullOptions, context: OpsContext): Promise<PullResult> {
+  const reference = parseRemote(options.name, 'pull');
+  const source = await openRemote(reference, options.name, context);
+  if (options.output === undefined) return keep(source, options, context);
+  if (options.shared === true) {
+    const kept = await keep(source, options, context);
+    const { path, files, findings } = await unpackOpened(
+      await openSource(options.name, inStore(context)),
+      { ...options, location: options.name, output: options.output },
+      context,
+    );
+    return { ...kept, path, files, findings };
+  }
+  const { path, files, bytes, findings } = await unpackOpened(source, { ...options, location: options.name, output: options.output }, context);
+  return {
+    digest: source.root.digest,
+    name: source.name ?? null,
+    path,
+    files,
+    bytes: { total: bytes, sent: bytes, skipped: 0 },
+    lost: [],
+    copied: [],
+    findings,
+  };
+}
+
+function inStore(context: OpsContext): OpsContext {
+  return { ...context, network: { ...context.network, names: 'local' } };
+}
+
+async function keep(source: ShelfSource, options: PullOptions, context: OpsContext): Promise<PullResult> {
+  const copied = await copySource(source, () => openStoreTarget(source.name, context), options.referrers === true, context);
+  return { ...copied, findings: [] };
+}

@@ -1,0 +1,53 @@
+import { createError } from '../core/index.js';
+import type { OpsContext } from './context.js';
+import { copySource } from './copy.js';
+import { type PackOptions, packTo } from './pack.js';
+import { parseRemote, type RemoteReference } from './remote-reference.js';
+import type { PushResult } from './results.js';
+import { openSource } from './source.js';
+import { openRemoteTarget } from './target.js';
+
+export interface PushOptions extends Omit<PackOptions, 'dir' | 'name' | 'output' | 'format'> {
+  /** A folder, which is packed on its way, or a package of the local store, a layout or an archive. */
+  readonly source: string;
+  /** `HOST/REPO[:TAG]`; absent: the name of the source. */
+  readonly destination?: string;
+  readonly format?: string;
+  /** Also what is attached to the package. */
+  readonly referrers?: boolean;
+}
+
+/** Sends a package to a registry. What the registry has is not sent again; of a folder nothing is kept here. */
+export async function push(options: PushOptions, context: OpsContext): Promise<PushResult> {
+  const here: OpsContext = { ...context, network: { ...context.network, names: 'local' } };
+  const source = await openSource(options.source, here);
+  const name = options.destination ?? (source.kind === 'oci' ? (source.name ?? options.source) : undefined);
+  if (name === undefined) {
+    throw createError('ops/bad-option', {
+      message: `Cannot push "${options.source}": it is not said where to`,
+      hint: `Name it as HOST/REPO:TAG: \`modelport push ${options.source} registry.example.com/team/model:1.0\``,
+    });
+  }
+  const reference = parseRemote(name, 'push to');
+  const target = () => openRemoteTarget(reference, name, context);
+  if (source.kind === 'files')
+    return {
+      ...(await packTo({ ...options, dir: options.source, format: options.format ?? 'modelpack' }, target, context)),
+      pushed: toPushed(reference),
+    };
+  assertNothingToPack(options);
+  return { ...(await copySource(source, target, options.referrers === true, context)), pushed: toPushed(reference) };
+}
+
+function toPushed({ host, repository, tag }: RemoteReference): PushResult['pushed'] {
+  return { host, repository, tag: tag ?? 'latest' };
+}
+
+/** A finished package is sent as it is. */
+function assertNothingToPack({ source, vintage, layers, set, file, hybrid }: PushOptions): void {
+  if (vintage === undefined && layers === undefined && set === undefined && file === undefined && hybrid !== true) return;
+  throw createError('ops/bad-option', {
+    message: `Cannot change "${source}" on its way: it is a package already`,
+    hint: '`modelport convert` writes another vintage, `modelport edit` a changed copy; both can write to a registry',
+  });
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { escapeForDisplay, toIoError } from '../bytes/index.js';
+import type { ByteCounters, Finding, Limits } from '../core/index.js';
+import { readUserConfig, type RegistrySettings } from '../buildfile/index.js';
+import type { CredentialStore, RegistryClient, TlsOptions } from '../registry/client/index.js';
+import { openLocalDigests } from '../store/index.js';
+import { toAbsolute } from './paths.js';
+
+/** How registries are spoken to, and where names are looked for. Paths count from `cwd`. */
+export interface NetworkOptions {
+  /** `auto`: reading verbs look in the local store first, then at the registry. */
+  readonly names?: 'auto' | 'local' | 'remote';
+  /** Without TLS, also to hosts that are not this machine. */
+  readonly plainHttp?: boolean;
+  /** No certificate is checked. */
+  readonly insecure?: boolean;
+  /** PEM files: a certificate authority to be trusted as well, and a certificate with its key to show. */
+  readonly caFile?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  /** Asked first when something is read: `HOST[:PORT][/PREFIX]`. */
+  readonly mirrors?: readonly string[];
+}
+
+/** What registries need of the context of a verb. */
+export interface RegistryContext {
+  /** The local store's folder. */
+  readonly home: string;
+  /** Relative paths count from here. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly limits: Limits;
+  readonly counters: ByteCounters;
+  /** Blobs or files worked on at a time. */
+  readonly concurrency: number;
+  readonly network: NetworkOptions;
+  /** Told what a person should hear before the work goes on, such as what a conversion loses. */
+  readonly announce: (findings: readonly Finding[]) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What the options and the person's own settings make of the registries. The room is loaded here, as most commands have no need of it. */
+export async function openRegistries(context: RegistryContext, login?: CredentialStore): Promise<RegistryClient> {
+  const { createRegistryClient, openCredentialStore, openUploadJournal } = await import('../registry/client/index.js');
+  const { env, limits, counters, concurrency, network, signal, home } = context;
+  const { registry } = await readUserConfig(defaultConfigFile(env), limits);
+  const settingsOf = (host: string): RegistrySettings => ({ ...registry['*'], ...registry[host] });
+  return createRegistryClient({
+    env,
+    limits,
+    counters,
+    concurrency,
+    credentials: login ?? openCredentialStore({ env }),
+    journal: openUploadJournal(join(home, 'cache', 'uploads')),
+    digests: openLocalDigests(home),
+    isPlainHttp: (host) => network.plainHttp ?? settingsOf(host).plain_http ?? false,
+    tls: readTls(context),
+    tokenHostsOf: (host) => settingsOf(host).token_hosts ?? [],
+    mirrorsOf: (host) => network.mirrors ?? settingsOf(host).mirrors ?? [],
+    ...(signal === undefined ? {} : { signal }),
+    warn: createWarning(context),
+  });
+}
+
+function readTls(context: RegistryContext): TlsOptions {
+  const { insecure, caFile, cert, key } = context.network;
+  const read = (path: string) => {
+    const absolute = toAbsolute(path, context);
+    try {
+      return readFileSync(absolute, 'utf8');
+    } catch (error) {
+      throw toIoError(error, 'read', absolute);
+    }
+  };
+  return {
+    ...(insecure === true ? { insecure } : {}),
+    ...(caFile === undefined ? {} : { ca: read(caFile) }),
+    ...(cert === undefined ? {} : { cert: read(cert) }),
+    ...(key === undefined ? {} : { key: read(key) }),
+  };
+}
+
+const warningCharacters = 4096;
+
+/** Each thing once, however often a registry says it. (distribution-spec 1.1, Warnings) */
+function createWarning({ announce }: RegistryContext): (host: string, text: string) => void {
+  const said = new Set<string>();
+  return (host, text) => {
+    const message = `${host}: ${escapeForDisplay(text.replace(/^299 - /, '').slice(0, warningCharacters))}`;
+    if (said.has(message)) return;
+    said.add(message);
+    announce([{ level: 'warning', code: 'registry/warning', message, where: host }]);
+  };
+}
+
+/** `$MODELPORT_CONFIG`, else `config.toml` in the platform's folder for settings. */
+function defaultConfigFile(env: Readonly<Record<string, string | undefined>>): string {
+  if (env['MODELPORT_CONFIG']) return env['MODELPORT_CONFIG'];
+  const home = env['HOME'] ?? homedir();
+  if (process.platform === 'darwin') return join(home, 'Library', 'Application Support', 'modelport', 'config.toml');
+  if (process.platform === 'win32') return join(env['APPDATA'] ?? join(home, 'AppData', 'Roaming'), 'modelport', 'config.toml');
+  return join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'modelport', 'config.toml');
+}
