@@ -22,7 +22,7 @@ export function isPassing(status: number): boolean {
 
 /** What may be otherwise a moment later. A host that was never reached is not waited for. */
 export function isPassingError(error: unknown, wasReached: boolean): boolean {
-  return isToolkitError(error, 'registry/interrupted') || (wasReached && isToolkitError(error, 'registry/unreachable'));
+  return isToolkitError(error, 'registry/interrupted') || isToolkitError(error, 'registry/busy') || (wasReached && isToolkitError(error, 'registry/unreachable'));
 }
 
 /** `Retry-After` in milliseconds from `now`: seconds, or an HTTP date. Undefined for anything else. (RFC 9110, 10.2.3) */

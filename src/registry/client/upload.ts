@@ -182,7 +182,7 @@ class PieceSending {
       if (state.offset === 0 && sent.status !== 404) return 'no pieces';
       return await this.#recover(state, piecesRefused(this.#upload));
     } catch (error) {
-      if (!isPassingError(error, true) && !isToolkitError(error, 'registry/busy')) throw error;
+      if (!isPassingError(error, true)) throw error;
       return this.#recover(state, error);
     }
   }
@@ -213,7 +213,7 @@ async function attempts<T>({ connection: { retry }, signal }: Upload, work: () =
     try {
       return await work();
     } catch (error) {
-      if (attempt >= retry.attempts || (!isPassingError(error, true) && !isToolkitError(error, 'registry/busy'))) throw error;
+      if (attempt >= retry.attempts || !isPassingError(error, true)) throw error;
       await wait(toDelay(attempt + 1, retry), signal);
     }
   }
