@@ -7,7 +7,7 @@ import manifest from '../package.json' with { type: 'json' };
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const rooms = ['buildfile', 'bytes', 'cli', 'core', 'formats', 'oci', 'ops', 'store', 'weights'];
+const rooms = ['buildfile', 'bytes', 'cli', 'core', 'formats', 'oci', 'ops', 'registry', 'store', 'weights'];
 
 /** Formats that modelport writes; one that it only reads has no write.ts. */
 const writers = ['modelpack'];
@@ -48,7 +48,8 @@ describe('rooms', () => {
   });
 
   it.each(rooms)('%s opens with what it is for', (room) => {
-    expect(read(`src/${room}/index.ts`)).toMatch(new RegExp(`^/\\*\\*\\n \\* ${room}: `));
+    const folder = room === 'registry' ? 'registry/client' : room;
+    expect(read(`src/${folder}/index.ts`)).toMatch(new RegExp(`^/\\*\\*\\n \\* ${folder}: `));
   });
 });
 

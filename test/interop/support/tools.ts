@@ -6,7 +6,24 @@ import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-export const tools = ['skopeo', 'umoci', 'podman', 'runc', 'oras', 'crane', 'modctl', 'tar', 'gzip', 'zstd', 'python3', 'busybox'] as const;
+export const tools = [
+  'skopeo',
+  'umoci',
+  'podman',
+  'runc',
+  'oras',
+  'crane',
+  'modctl',
+  'docker-registry',
+  'htpasswd',
+  'curl',
+  'openssl',
+  'tar',
+  'gzip',
+  'zstd',
+  'python3',
+  'busybox',
+] as const;
 
 export type Tool = (typeof tools)[number];
 
