@@ -1,6 +1,7 @@
 import { type BlobContent, type ByteCounters, createCounters, createError, type Digest, parseDigest } from '../core/index.js';
 import { openContent, sizeOfContent } from './content.js';
 import { type BlobOutput, OutputFile } from './output-file.js';
+import { pump } from './pump.js';
 import { createStreamHash } from './threads/stream-hash.js';
 
 export interface BuiltBlob {
@@ -28,7 +29,7 @@ export interface BuildBlobOptions {
 export async function buildBlob(content: BlobContent, output: BlobOutput | undefined, options: BuildBlobOptions = {}): Promise<BuiltBlob> {
   const file = output === undefined ? undefined : await OutputFile.open(output);
   try {
-    const built = await pump(content, file, options);
+    const built = await build(content, file, options);
     await file?.finish(options.sync ?? true);
     return built;
   } catch (error) {
@@ -37,8 +38,7 @@ export async function buildBlob(content: BlobContent, output: BlobOutput | undef
   }
 }
 
-/** A chunk is hashed and written while the next one is made. */
-async function pump(content: BlobContent, file: OutputFile | undefined, options: BuildBlobOptions): Promise<BuiltBlob> {
+async function build(content: BlobContent, file: OutputFile | undefined, options: BuildBlobOptions): Promise<BuiltBlob> {
   const { counters = createCounters(), onBytes, signal } = options;
   const watched = (bytes: number) => {
     if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled' });
@@ -47,22 +47,11 @@ async function pump(content: BlobContent, file: OutputFile | undefined, options:
   let diffId: Digest | undefined;
   const onDiffId = isCompressed(content) ? (digest: Digest) => (diffId = digest) : undefined;
   const hash = createStreamHash('sha256', sizeOfContent(content) ?? 0);
-  let size = 0;
-  let before: Promise<unknown> = Promise.resolve();
   try {
-    for await (const chunk of openContent(content, { counters, onBytes: watched, onDiffId })) {
-      await before;
-      before = Promise.all([file?.write(chunk), hash.update(chunk)]);
-      before.catch(() => {});
-      size += chunk.byteLength;
-      counters.hashed += chunk.byteLength;
-      if (file !== undefined) counters.written += chunk.byteLength;
-    }
-    await before;
+    const size = await pump(openContent(content, { counters, onBytes: watched, onDiffId }), hash, file, counters);
     const digest = parseDigest(`sha256:${await hash.digest()}`);
     return content.kind === 'tar' ? { digest, size, diffId: diffId ?? digest } : { digest, size };
   } finally {
-    await before.catch(() => {});
     hash.drop();
   }
 }

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { withLock } from './lock.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isLocked, withLock } from './lock.js';
 import { createOwner, lifeOf, type Owner, parseOwner, toOwnerText } from './owner.js';
 
 let folder: string;
@@ -87,6 +87,71 @@ describe('withLock', () => {
     await expect(withLock(lock, () => 1, { timeoutMs: 5 })).rejects.toMatchObject({ code: 'store/locked' });
     utimesSync(lock, 1, 1);
     expect(await withLock(lock, () => 'mine')).toBe('mine');
+  });
+});
+
+describe('withLock for long work', () => {
+  /** Seconds ago, as the lock of a holder that cannot be seen from here. */
+  const holdElsewhere = (seconds: number) => {
+    hold({ boot: 'other', host: 'other' });
+    utimesSync(lock, Date.now() / 1000 - seconds, Date.now() / 1000 - seconds);
+  };
+
+  it('renews the lock while the work goes on', async () => {
+    vi.useFakeTimers();
+    try {
+      await withLock(
+        lock,
+        () => {
+          utimesSync(lock, 1, 1);
+          vi.advanceTimersByTime(20_000);
+          expect(statSync(lock).mtimeMs).toBeGreaterThan(1000);
+        },
+        { long: true },
+      );
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('takes the lock of a holder elsewhere that has not renewed it for minutes', async () => {
+    holdElsewhere(150);
+    expect([isLocked(lock), isLocked(lock, { long: true })]).toEqual([true, false]);
+    await expect(withLock(lock, () => 1, { timeoutMs: 0 })).rejects.toMatchObject({ code: 'store/locked' });
+    expect(await withLock(lock, () => 'mine', { timeoutMs: 0, long: true })).toBe('mine');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('says at once who is at it, and at what', async () => {
+    hold({});
+    expect(isLocked(lock)).toBe(true);
+    await expect(withLock(lock, () => 1, { timeoutMs: 0, long: true, purpose: 'unpack to "x"' })).rejects.toMatchObject({
+      code: 'store/locked',
+      message: `Cannot unpack to "x": process ${process.pid} holds "${lock}"`,
+    });
+  });
+
+  it('waits as long as the holder lives, and takes over when it dies', async () => {
+    hold({});
+    const waiting = withLock(lock, () => 'mine', { timeoutMs: Infinity, long: true });
+    setImmediate(() => hold({ pid: nobody }));
+    expect(await waiting).toBe('mine');
+  });
+
+  it('stops waiting when it is cancelled', async () => {
+    hold({});
+    const abort = new AbortController();
+    const waiting = withLock(lock, () => 1, { timeoutMs: Infinity, long: true, signal: abort.signal });
+    setImmediate(() => abort.abort());
+    await expect(waiting).rejects.toMatchObject({ code: 'core/cancelled' });
+    expect(existsSync(lock)).toBe(true);
+  });
+
+  it('is not locked when there is no lock, or that of a dead process', () => {
+    expect(isLocked(lock)).toBe(false);
+    hold({ pid: nobody });
+    expect(isLocked(lock, { long: true })).toBe(false);
   });
 });
 

@@ -35,11 +35,7 @@ export class OutputFile {
 
   async write(chunk: Uint8Array): Promise<void> {
     try {
-      for (let done = 0; done < chunk.byteLength;) {
-        const { bytesWritten } = await this.#handle.write(chunk, done, Math.min(writeBytes, chunk.byteLength - done), this.#position);
-        done += bytesWritten;
-        this.#position += bytesWritten;
-      }
+      for await (const count of writeAt(this.#handle, chunk, this.#position)) this.#position += count;
     } catch (error) {
       throw toIoError(error, 'write', this.#output.path);
     }
@@ -57,5 +53,14 @@ export class OutputFile {
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {});
     if (this.#output.position === undefined) await rm(this.#output.path, { force: true });
+  }
+}
+
+/** Writes a chunk in pieces and tells of each when it is written. */
+export async function* writeAt(handle: FileHandle, chunk: Uint8Array, position: number): AsyncGenerator<number> {
+  for (let done = 0; done < chunk.byteLength;) {
+    const { bytesWritten } = await handle.write(chunk, done, Math.min(writeBytes, chunk.byteLength - done), position + done);
+    done += bytesWritten;
+    yield bytesWritten;
   }
 }

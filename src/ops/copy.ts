@@ -1,9 +1,10 @@
-import { createError, type Descriptor, type NamedDescriptor } from '../core/index.js';
+import { createError, type Descriptor, isToolkitError, type NamedDescriptor, parseLocation } from '../core/index.js';
 import { copyGraph } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 import { listReferrers } from './referrers.js';
+import { isRemote } from './remote-reference.js';
 import type { CopyResult } from './results.js';
-import { openShelf, openSource, type Shelf, type ShelfSource } from './source.js';
+import { type OpenedSource, openShelf, openSource, type Shelf, type ShelfSource } from './source.js';
 import { openDestination, type Target } from './target.js';
 
 export interface CopyOptions {
@@ -15,17 +16,42 @@ export interface CopyOptions {
   readonly referrers?: boolean;
 }
 
-/** Moves packages as they are, byte for byte, between the local store, layouts, archives and registries. */
+/**
+ * Moves packages as they are, byte for byte, between the local store, layouts, archives and registries. A name with a host is at its registry,
+ * as source and as destination, unless names are those of the local store.
+ */
 export async function copy(options: CopyOptions, context: OpsContext): Promise<CopyResult> {
   const target = () => openDestination(options.destination, context);
   if (options.all === true) return copyAll(options, target, context);
-  const source = await openSource(options.source, context);
+  const source = await openCopied(options.source, context);
   if (source.kind === 'files')
     throw createError('format/unsupported', {
       message: `Cannot copy "${options.source}": it is a bare folder`,
       hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE; `modelport push DIR NAME` sends it to a registry',
     });
   return copySource(source, target, options.referrers === true, context);
+}
+
+/** What was packed under a name with a host, and never sent, is in the store only: then the way there is said. */
+async function openCopied(text: string, context: OpsContext): Promise<OpenedSource> {
+  const location = parseLocation(text);
+  const isNamed = 'reference' in location && isRemote(location.reference) && (context.network.names ?? 'auto') === 'auto';
+  const within = (names: 'local' | 'remote'): OpsContext => ({ ...context, network: { ...context.network, names } });
+  if (!isNamed) return openSource(text, context);
+  try {
+    return await openSource(text, within('remote'));
+  } catch (error) {
+    const isElsewhere = isToolkitError(error, 'registry/not-found') || isToolkitError(error, 'registry/unreachable');
+    if (!isElsewhere || !(await isStored(text, within('local')))) throw error;
+    throw createError(error.code, { message: error.message, hint: 'The local store has it: add --local', where: error.where, cause: error });
+  }
+}
+
+async function isStored(text: string, context: OpsContext): Promise<boolean> {
+  return openSource(text, context).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function copyAll(options: CopyOptions, open: () => Promise<Target>, context: OpsContext): Promise<CopyResult> {
@@ -63,10 +89,12 @@ async function copyRoots({ shelf, roots, keepNames, referrers }: Copying, open: 
       const moved = await copyGraph(root, shelf, target.blobs, context);
       for (const key of ['total', 'sent', 'skipped'] as const) bytes[key] += moved[key];
     };
-    const toName = ({ name }: NamedDescriptor) => (keepNames || target.name === null ? name : undefined);
+    const toName = ({ name }: NamedDescriptor) => (name !== undefined && (keepNames || target.name === null) ? target.toName(name) : undefined);
+    if (keepNames) assertDistinct(roots, toName);
     for (const root of roots) {
       await copyOne(root.descriptor);
-      await target.publish(root.descriptor, toName(root));
+      if (keepNames && root.name === undefined) await target.keep(root.descriptor);
+      else await target.publish(root.descriptor, toName(root));
     }
     const attached = referrers ? await listReferrers(roots, shelf, context) : [];
     for (const referrer of attached) {
@@ -74,11 +102,12 @@ async function copyRoots({ shelf, roots, keepNames, referrers }: Copying, open: 
       await target.keep(referrer);
     }
     await target.finish();
-    const copied = roots.map((root) => ({ name: toName(root) ?? target.name, digest: root.descriptor.digest }));
+    const copied = roots.map((root) => ({ name: toName(root) ?? (keepNames ? null : target.name), digest: root.descriptor.digest }));
     return {
       digest: (roots[0] as NamedDescriptor).descriptor.digest,
       name: copied[0]?.name ?? null,
       path: target.path,
+      ...(target.repository === null ? {} : { repository: target.repository }),
       bytes,
       lost: [],
       copied,
@@ -86,5 +115,21 @@ async function copyRoots({ shelf, roots, keepNames, referrers }: Copying, open: 
     };
   } finally {
     await target.close();
+  }
+}
+
+/** Packages of several repositories may have the same tag, and one repository has each tag once. */
+function assertDistinct(roots: readonly NamedDescriptor[], toName: (root: NamedDescriptor) => string | undefined): void {
+  const taken = new Map<string, NamedDescriptor>();
+  for (const root of roots) {
+    const name = toName(root);
+    if (name === undefined) continue;
+    const before = taken.get(name) ?? root;
+    taken.set(name, before);
+    if (before.descriptor.digest === root.descriptor.digest) continue;
+    throw createError('ops/bad-option', {
+      message: `Cannot copy all: "${before.name}" and "${root.name}" would both be "${name}", and they differ`,
+      hint: 'Copy them one by one, each to a name of its own',
+    });
   }
 }

@@ -21,12 +21,22 @@ export interface ListOptions {
 /** What is in the local store, a layout, an archive or a repository, by name. Reads manifests and configs only. */
 export async function list(options: ListOptions, context: OpsContext): Promise<ListResult> {
   const { location } = options;
+  if (location === undefined && context.network.names === 'remote')
+    throw createError('ops/bad-option', {
+      message: 'Cannot list with --remote: it is not said which registry',
+      hint: 'HOST lists the repositories of a registry, HOST/REPO the tags of one',
+    });
   if (location === undefined) return listShelf(await openLocalStore(context), (name) => name, context);
   const reference = findRepository(location, context);
+  if (reference !== undefined && context.network.names === 'local')
+    throw createError('ops/bad-option', {
+      message: `Cannot list "${location}" with --local: it is a place at a registry`,
+      hint: 'Without a location the local store is listed',
+    });
   if (reference === 'host') return listCatalog(location, context);
   const shelf = await openShelf(location, context);
-  if (shelf !== undefined)
-    return listShelf(shelf, (name) => (reference === undefined ? name : `${reference.host}/${reference.repository}:${name}`), context);
+  if (shelf !== undefined && reference !== undefined) return listRepository(shelf, reference, context);
+  if (shelf !== undefined) return listShelf(shelf, (name) => name, context);
   throw createError('store/not-a-layout', {
     message: `Cannot list "${location}": it is neither an OCI layout nor an archive nor at a registry`,
     hint: 'Without a location the local store is listed, HOST/REPO lists the tags of a repository',
@@ -41,10 +51,35 @@ function findRepository(text: string, context: OpsContext): RemoteReference | 'h
   return 'reference' in location && isRemote(location.reference) ? location.reference : undefined;
 }
 
+/** Many registries, Docker Hub and ghcr.io among them, keep their repositories to themselves. */
 async function listCatalog(host: string, context: OpsContext): Promise<ListResult> {
   const repositories: string[] = [];
-  for await (const repository of (await context.registries()).listRepositories(host)) repositories.push(repository);
+  try {
+    for await (const repository of (await context.registries()).listRepositories(host)) repositories.push(repository);
+  } catch (error) {
+    if (!isToolkitError(error, 'registry/not-found') && !isToolkitError(error, 'registry/unsupported')) throw error;
+    throw createError('registry/unsupported', {
+      message: `Cannot list the repositories of ${host}: it does not tell them`,
+      hint: `\`modelport list ${host}/REPO\` lists the tags of one`,
+      where: host,
+      cause: error,
+    });
+  }
   return { packages: [], repositories: repositories.sort(), next: null };
+}
+
+async function listRepository(shelf: Shelf, { host, repository }: RemoteReference, context: OpsContext): Promise<ListResult> {
+  try {
+    return await listShelf(shelf, (tag) => `${host}/${repository}:${tag}`, context);
+  } catch (error) {
+    if (!isToolkitError(error, 'registry/not-found')) throw error;
+    throw createError('registry/not-found', {
+      message: `Cannot list "${host}/${repository}": ${host} has no such repository`,
+      hint: `\`modelport list ${host}\` shows those that it tells of; a private one hides from those who are not logged in`,
+      where: host,
+      cause: error,
+    });
+  }
 }
 
 async function listShelf(shelf: Shelf, toName: (name: string) => string, context: OpsContext): Promise<ListResult> {

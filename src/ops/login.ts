@@ -1,4 +1,4 @@
-import { createError, parseReference } from '../core/index.js';
+import { createError, isToolkitError, parseReference } from '../core/index.js';
 import type { Credentials, CredentialStore } from '../registry/client/index.js';
 import type { OpsContext } from './context.js';
 import { openRegistries } from './registries.js';
@@ -18,7 +18,7 @@ export async function login({ host, username, password }: LoginOptions, context:
   const credentials: Credentials = { kind: 'password', username, password };
   const { openCredentialStore } = await import('../registry/client/index.js');
   const registries = await openRegistries(context, only(host, credentials));
-  const { asked } = await registries.ping(host).finally(() => registries.close());
+  const { asked } = await registries.ping(host).catch(toWrongLogin).finally(() => registries.close());
   const { where, encrypted } = await openCredentialStore({ env: context.env }).save(host, credentials);
   return { host, username, where, encrypted, asked };
 }
@@ -27,6 +27,13 @@ export async function logout({ host }: { readonly host: string }, context: OpsCo
   assertHost(host);
   const { openCredentialStore } = await import('../registry/client/index.js');
   return { host, removed: await openCredentialStore({ env: context.env }).remove(host) };
+}
+
+/** To log in is no advice for somebody who just tried. */
+function toWrongLogin(error: unknown): never {
+  if (!isToolkitError(error, 'registry/login')) throw error;
+  const hint = 'Check the user and the password; many registries want an access token in its place. Nothing was kept';
+  throw createError('registry/login', { message: error.message, hint, where: error.where, cause: error });
 }
 
 /** A login that is not kept yet. */

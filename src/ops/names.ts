@@ -31,19 +31,20 @@ function toTagged(name: string): Reference & { readonly tag: string } {
 }
 
 async function tagRemote(options: { readonly source: string; readonly name: string }, context: OpsContext): Promise<TagResult> {
-  const { root } = await openRemote(parseRemote(options.source, 'tag'), options.source, context);
+  const source = parseRemote(options.source, 'tag');
   const { host, repository } = parseRemote(options.name, 'tag as');
-  const { tag: wanted } = toTagged(options.name);
-  if (!options.source.startsWith(`${host}/${repository}`)) {
+  const wanted = toTagged(options.name);
+  if (source.host !== host || source.repository !== repository) {
     throw createError('ops/bad-option', {
       message: `Cannot tag "${options.source}" as "${options.name}": that is another repository`,
       hint: `Copy it there: \`modelport copy ${options.source} ${options.name}\`; what the registry has is not sent again`,
     });
   }
+  const { root } = await openRemote(source, options.source, context);
   const place = (await context.registries()).repository(host, repository);
-  const replaced = await place.findDigest(wanted);
-  await place.tag(wanted, root);
-  return { name: options.name, digest: root.digest, replaced: replaced ?? null };
+  const replaced = await place.findDigest(wanted.tag);
+  await place.tag(wanted.tag, root);
+  return { name: toStoreName(wanted), digest: root.digest, replaced: replaced ?? null };
 }
 
 /** Takes names away; the bytes stay until `prune`, or until the registry cleans up. All names must exist, else none is removed. */

@@ -1,3 +1,4 @@
+import { createError } from '../core/index.js';
 import type { OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { parseRemote } from './remote-reference.js';
@@ -17,6 +18,7 @@ export interface PullOptions extends Omit<UnpackOptions, 'location' | 'output'> 
 
 /** Fetches a package: into the local store, or its files straight to their place, each byte written once. Goes on where an earlier run stopped. */
 export async function pull(options: PullOptions, context: OpsContext): Promise<PullResult> {
+  assertMeaningful(options, context);
   const reference = parseRemote(options.name, 'pull');
   const source = await openRemote(reference, options.name, context);
   if (options.output === undefined) return keep(source, options, context);
@@ -40,6 +42,19 @@ export async function pull(options: PullOptions, context: OpsContext): Promise<P
     copied: [],
     findings,
   };
+}
+
+/** What would be passed over in silence is refused. */
+function assertMeaningful(options: PullOptions, { network }: OpsContext): void {
+  const { name, output, include = [], exclude = [], overwrite, sameOwner, shared, referrers } = options;
+  const refuse = (reason: string, hint: string) => createError('ops/bad-option', { message: `Cannot pull "${name}": ${reason}`, hint });
+  if (network.names === 'local')
+    throw refuse('--local keeps to the local store', `\`modelport unpack --local ${name} -o DIR\` takes the files out of the store`);
+  const ofFiles = include.length + exclude.length > 0 || overwrite === true || sameOwner === true || shared === true;
+  if (output === undefined && ofFiles)
+    throw refuse('--include, --exclude, --overwrite, --same-owner and --shared are about files, and there is no folder for them', 'Add -o DIR');
+  if (output !== undefined && shared !== true && referrers === true)
+    throw refuse('--referrers is about the local store, and -o writes files only', 'Pull without -o, then unpack; or add --shared');
 }
 
 function inStore(context: OpsContext): OpsContext {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { escapeForDisplay, toIoError } from '../bytes/index.js';
-import type { ByteCounters, Finding, Limits } from '../core/index.js';
+import { type ByteCounters, createError, type Finding, isToolkitError, type Limits } from '../core/index.js';
 import { readUserConfig, type RegistrySettings } from '../buildfile/index.js';
 import type { CredentialStore, RegistryClient, TlsOptions } from '../registry/client/index.js';
 import { openLocalDigests } from '../store/index.js';
@@ -45,7 +45,7 @@ export interface RegistryContext {
 export async function openRegistries(context: RegistryContext, login?: CredentialStore): Promise<RegistryClient> {
   const { createRegistryClient, openCredentialStore, openUploadJournal } = await import('../registry/client/index.js');
   const { env, limits, counters, concurrency, network, signal, home } = context;
-  const { registry } = await readUserConfig(defaultConfigFile(env), limits);
+  const { registry } = await readSettings(context);
   const settingsOf = (host: string): RegistrySettings => ({ ...registry['*'], ...registry[host] });
   return createRegistryClient({
     env,
@@ -64,8 +64,20 @@ export async function openRegistries(context: RegistryContext, login?: Credentia
   });
 }
 
+/** A mistake in them is one of the person who calls, and says nothing about a package. */
+async function readSettings({ env, limits }: RegistryContext): ReturnType<typeof readUserConfig> {
+  try {
+    return await readUserConfig(defaultConfigFile(env), limits);
+  } catch (error) {
+    if (!isToolkitError(error, 'buildfile/syntax') && !isToolkitError(error, 'buildfile/invalid')) throw error;
+    const { message, hint = 'Correct the file, it holds your own settings for registries', where, findings } = error;
+    throw createError('ops/bad-option', { message, hint, where, findings, cause: error });
+  }
+}
+
 function readTls(context: RegistryContext): TlsOptions {
   const { insecure, caFile, cert, key } = context.network;
+  if (insecure === true) context.announce([insecureWarning]);
   const read = (path: string) => {
     const absolute = toAbsolute(path, context);
     try {
@@ -81,6 +93,13 @@ function readTls(context: RegistryContext): TlsOptions {
     ...(key === undefined ? {} : { key: read(key) }),
   };
 }
+
+const insecureWarning: Finding = {
+  level: 'warning',
+  code: 'registry/insecure',
+  message: 'Certificates are not checked: whoever stands between here and the registry can read the login and change what is sent',
+  hint: 'Trust the authority of the registry with --ca-file FILE instead of --insecure',
+};
 
 const warningCharacters = 4096;
 

@@ -88,6 +88,8 @@ export interface CopyResult {
   readonly path: string | null;
   readonly bytes: ByteTotals;
   readonly lost: readonly Finding[];
+  /** `HOST/REPO`, when it went to a registry. */
+  readonly repository?: string;
   /** Every root that was copied. */
   readonly copied: readonly { readonly name: string | null; readonly digest: Digest }[];
   /** What is attached to them, if it was asked for. */

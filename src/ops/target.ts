@@ -13,7 +13,11 @@ export interface Target {
   readonly name: string | null;
   /** The folder or file; null for the local store. */
   readonly path: string | null;
-  /** Publishes a root, under `name` or else under the target's own; may be called for several roots. */
+  /** `HOST/REPO` of a registry, else null. */
+  readonly repository: string | null;
+  /** What a package is called here that is called so elsewhere: layouts and archives take names as they are, others keep the tag. */
+  toName(name: string): string;
+  /** Publishes a root, under a name that `toName` gave or else under the target's own; may be called for several roots. */
   publish(root: Descriptor, name?: string): Promise<void>;
   /** Keeps a root that gets no name, such as what is attached to another package. */
   keep(root: Descriptor): Promise<void>;
@@ -59,6 +63,8 @@ export async function openRemoteTarget(reference: RemoteReference, text: string,
     blobs,
     name: toStoreName(reference),
     path: null,
+    repository: `${host}/${repository}`,
+    toName: (name) => toStoreName({ ...reference, tag: toTag(name) }),
     publish: (root, other) => blobs.tag(other === undefined ? tag : toTag(other), root),
     keep: async () => {},
     finish: async () => {},
@@ -91,6 +97,8 @@ export async function openStoreTarget(name: string | undefined, context: OpsCont
     blobs: store,
     name: full ?? null,
     path: null,
+    repository: null,
+    toName: (other) => (reference === undefined ? other : toStoreName({ ...reference, tag: toTag(other) })),
     publish: (root, other) => publishTo(store, root, other ?? full),
     keep: (root) => store.addRoot(root),
     finish: async () => {},
@@ -134,6 +142,8 @@ async function openArchiveTarget(
     blobs: archive,
     name: tag ?? null,
     path,
+    repository: null,
+    toName: (other) => other,
     publish: (root, other) => publishTo(archive, root, other ?? tag),
     keep: (root) => archive.addRoot(root),
     finish: () => archive.commit(),
@@ -155,6 +165,8 @@ async function openLayoutTarget(path: string, tag: string | undefined, context: 
     blobs: layout,
     name: tag ?? null,
     path,
+    repository: null,
+    toName: (other) => other,
     publish: (root, other) => publishTo(layout, root, other ?? tag),
     keep: (root) => layout.addRoot(root),
     finish: async () => {},

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { decompress, expectStream, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
-import { createError, type Descriptor, type Finding, type OciSource, type Part } from '../core/index.js';
+import { createError, type Descriptor, type OciSource, type Part } from '../core/index.js';
 import { compileGlobs } from '../buildfile/index.js';
-import { detectFormat, listUnpackSources } from '../formats/index.js';
+import { detectFormat, listUnpackSources, type UnpackPlan } from '../formats/index.js';
 import { parseManifest, toLayerLabel } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 import { describeForeign, listImageLayers } from './foreign.js';
@@ -10,6 +10,7 @@ import { readSource } from './package.js';
 import { toAbsolute } from './paths.js';
 import type { UnpackResult } from './results.js';
 import { type OpenedSource, openSource } from './source.js';
+import { unpackShared } from './unpack-shared.js';
 
 export interface UnpackOptions {
   readonly location: string;
@@ -21,30 +22,56 @@ export interface UnpackOptions {
   readonly sameOwner?: boolean;
   /** Into a folder that holds something already. */
   readonly overwrite?: boolean;
+  /** Read-only files that share their bytes with the local store, which must hold the package: nothing is written twice. */
+  readonly shared?: boolean;
 }
 
-/** The package's files on disk, exactly these, every byte proven before it stands under its name. */
+/**
+ * The package's files on disk, exactly these, every byte proven before it stands under its name. One that comes from a registry goes on after
+ * anything: what was fetched stays in a hidden folder at the target, and the same call takes it up.
+ */
 export async function unpack(options: UnpackOptions, context: OpsContext): Promise<UnpackResult> {
+  return unpackOpened(await openSource(options.location, context), options, context);
+}
+
+/** The same of a source that is open; the location is for errors. */
+export async function unpackOpened(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<UnpackResult> {
   const target = toAbsolute(options.output, context);
-  const source = await openSource(options.location, context);
+  if (options.shared === true) assertShareable(source, options);
   if (source.kind === 'oci') expectStream(sizeOfLayers(source, context));
-  const { sources, policy } = await listSources(source, options, context);
+  const plan = await listSources(source, options, context);
   const select = await createSelection(source, options, context);
   removeLeftovers(dirname(target));
-  const { limits, counters, progress, concurrency, signal } = context;
-  const result = await unpackPackage(sources, target, {
-    policy,
-    limits,
-    counters,
-    progress,
-    concurrency,
-    ...(signal === undefined ? {} : { signal }),
-    ...(select === undefined ? {} : { select }),
-    sameOwner: options.sameOwner === true,
-    overwrite: options.overwrite === true,
+  const { counters, progress, signal } = context;
+  const overwrite = options.overwrite === true;
+  const given = { counters, progress, overwrite, ...(signal === undefined ? {} : { signal }), ...(select === undefined ? {} : { select }) };
+  const digest = source.kind === 'oci' ? source.root.digest : null;
+  const { files, bytes, findings } =
+    options.shared === true && source.kind === 'oci'
+      ? await unpackShared(source.root, plan, target, given, context)
+      : await unpackPackage(plan.sources, target, {
+          ...given,
+          policy: plan.policy,
+          limits: context.limits,
+          concurrency: context.concurrency,
+          sameOwner: options.sameOwner === true,
+          ...(source.kind === 'oci' && source.from === 'registry' ? { resumeKey: source.root.digest } : {}),
+        });
+  return { path: target, files, bytes, digest, findings };
+}
+
+function assertShareable(source: OpenedSource, { location, sameOwner }: UnpackOptions): void {
+  if (sameOwner === true)
+    throw createError('ops/bad-option', {
+      message: `Cannot unpack "${location}" with --shared and --same-owner: shared files belong to whoever owns the store`,
+      hint: 'Leave one of them out',
+    });
+  if (source.kind === 'oci' && source.from === 'store') return;
+  const isRemote = source.kind === 'oci' && source.from === 'registry';
+  throw createError('ops/bad-option', {
+    message: `Cannot unpack "${location}" with --shared: it is not in the local store`,
+    hint: isRemote ? `Fetch it first: \`modelport pull ${location}\`` : `Copy it there: \`modelport copy ${location} NAME\`, then unpack NAME`,
   });
-  const findings: readonly Finding[] = result.findings;
-  return { path: target, files: result.files, bytes: result.bytes, digest: source.kind === 'oci' ? source.root.digest : null, findings };
 }
 
 /** Of a manifest that cannot be read others complain. */
@@ -76,11 +103,7 @@ async function createSelection(source: OpenedSource, options: UnpackOptions, con
 }
 
 /** Of a package that a format knows nothing but the manifest is read here: unpacking reads the layers itself. */
-async function listSources(
-  source: OpenedSource,
-  options: UnpackOptions,
-  context: OpsContext,
-): Promise<{ sources: readonly UnpackSource[]; policy: 'package' | 'image' }> {
+async function listSources(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<UnpackPlan> {
   if (source.kind === 'files')
     throw createError('format/unsupported', {
       message: `Cannot unpack "${options.location}": it is a bare folder`,
@@ -109,10 +132,7 @@ function toLayerSource(descriptor: Descriptor, where: string, { blobs }: OciSour
 }
 
 function toFileSource(part: Part): UnpackSource {
-  const { content } = part;
-  const open = async () => {
-    if (content.kind !== 'blob') throw createError('core/bug', { message: 'Cannot happen: a layer of an artifact is no blob' });
-    return content.blobs.open(content.descriptor);
-  };
-  return { kind: 'file', path: part.path, size: part.size, open };
+  const { content, path } = part;
+  if (content.kind !== 'blob') throw createError('core/bug', { message: 'Cannot happen: a layer of an artifact is no blob' });
+  return { kind: 'blob', path, blobs: content.blobs, descriptor: content.descriptor };
 }

@@ -19,10 +19,12 @@ import {
   type NamedDescriptor,
   type PutOptions,
   type StoredBlob,
+  type StoredContent,
 } from '../core/index.js';
 import { mediaTypes } from '../oci/index.js';
 import type { BlobFinder } from './blob-finder.js';
-import { findBlobSize, hasBlobFile, publishBlobFile, toBlobFile, touchBlobFile } from './blob-file.js';
+import { findBlobSize, hasBlobFile, type Promised, publishBlobFile, toBlobFile, touchBlobFile } from './blob-file.js';
+import { toBlobPath } from './blob-path.js';
 import { buildChecked } from './build-checked.js';
 import { openDigestCache } from './digest-cache.js';
 import { listFolder } from './folder.js';
@@ -40,6 +42,7 @@ import {
 } from './layout-index.js';
 import { createLeaseHolder, type Lease, type LeaseHolder } from './lease.js';
 import { isLayout } from './locate.js';
+import { receiveBlob, receivedBytes } from './receive-blob.js';
 
 /** An OCI image layout on this machine. Nothing has to be closed; what is written is durable when the promise resolves. */
 export interface LayoutStore extends ContentStore, BlobFinder {
@@ -50,6 +53,8 @@ export interface LayoutStore extends ContentStore, BlobFinder {
   addRoot(descriptor: Descriptor): Promise<void>;
   /** The blobs stay until they are pruned. False when there was no such name. */
   remove(name: string): Promise<boolean>;
+  /** The file that is a blob, which is never to be written to; undefined when the blob is not there. */
+  findFile(descriptor: Descriptor): string | undefined;
   /** What is odd about the index, such as a name that stands twice. */
   listFindings(): Promise<readonly Finding[]>;
   /** To be held from the first `put` of a piece of work until its name is set; `put` alone protects a blob only while it runs. */
@@ -66,7 +71,7 @@ export interface LayoutOptions {
 /** Cloning a smaller file costs as much as copying it. */
 const clonedBytes = 256 * 1024;
 
-const ownNames = new Set(['blobs', 'cache', 'index.json', 'index.lock', 'ingest', 'oci-layout', 'trash']);
+const ownNames = new Set(['blobs', 'cache', 'index.json', 'index.lock', 'ingest', 'oci-layout', 'trash', 'trees']);
 
 /**
  * Opens a layout; nothing is scanned. With `create` a folder that is absent or empty becomes one at the first write.
@@ -123,6 +128,10 @@ class Layout implements LayoutStore {
     return size === undefined ? undefined : { mediaType: mediaTypes.octetStream, digest, size };
   }
 
+  findFile(descriptor: Descriptor): string | undefined {
+    return hasBlobFile(this.path, descriptor) ? toBlobPath(this.path, descriptor.digest) : undefined;
+  }
+
   async open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream> {
     const path = toBlobFile(this.path, descriptor);
     const bytes = fromFile(path, range, this.#counters, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -130,8 +139,9 @@ class Layout implements LayoutStore {
     return verified(bytes, descriptor, `the blob ${descriptor.digest}`, this.#counters, `remove ${path}, then fetch or build the package again`);
   }
 
-  async put(content: BlobContent, options: PutOptions = {}): Promise<StoredBlob> {
-    const { expected } = options;
+  async put(content: BlobContent, given: PutOptions = {}): Promise<StoredBlob> {
+    const expected = given.expected ?? promiseOf(content);
+    const options = expected === undefined ? given : { ...given, expected };
     const identity = this.#cache?.identify(content);
     const known = expected ?? (identity === undefined ? undefined : this.#cache?.find(identity));
     if (known !== undefined && touchBlobFile(this.path, known)) {
@@ -140,7 +150,9 @@ class Layout implements LayoutStore {
     }
     const lease = await this.lease();
     try {
-      const blob = await this.#write(content, options);
+      const blob = isReceived(content, expected)
+        ? await receiveBlob(this.path, content, options, this.#counters)
+        : await this.#write(content, options);
       if (identity !== undefined) await this.#cache?.remember(identity, content, blob);
       return blob;
     } finally {
@@ -222,6 +234,14 @@ class Layout implements LayoutStore {
     });
     this.#exists = true;
   }
+}
+
+function promiseOf(content: BlobContent): Promised | undefined {
+  return content.kind === 'blob' ? { digest: content.descriptor.digest, size: content.descriptor.size } : undefined;
+}
+
+function isReceived(content: BlobContent, expected: Promised | undefined): content is StoredContent {
+  return content.kind === 'blob' && content.descriptor.size >= receivedBytes && content.descriptor.digest === expected?.digest;
 }
 
 function makeFolders(path: string): void {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { createOwner, isSystemError, lifeOf, parseOwner, toIoError, toOwnerText } from '../bytes/index.js';
 import { listFolder, removeIfEmpty } from './folder.js';
+import { partialFolder } from './partials.js';
 
 /** While it is held, nothing that was put since it was taken is pruned, named or not. */
 export interface Lease {
@@ -75,7 +76,8 @@ export interface FoundLeases {
 }
 
 export function readLeases(layout: string): FoundLeases {
-  const folders = listFolder(join(layout, 'ingest')).map((name) => join(layout, 'ingest', name));
+  const names = listFolder(join(layout, 'ingest')).filter((name) => name !== partialFolder);
+  const folders = names.map((name) => join(layout, 'ingest', name));
   const since = folders.map(findSince);
   return {
     oldestMs: Math.min(...since.filter((value) => typeof value === 'number')),

@@ -7,12 +7,14 @@ const forgottenMs = 10 * 60_000;
 
 /** Temp files of a change of the index, and locks on locks, that a crash left behind. Other machines may share the store, so that only age tells. */
 export function listForgotten(layout: string): string[] {
-  return [layout, join(layout, 'cache')].flatMap((folder) =>
-    listFolder(folder)
-      .filter((name) => /^\.modelport-.*\.tmp$|\.lock\../.test(name))
-      .map((name) => join(folder, name))
-      .filter(isForgotten),
-  );
+  return ['.', 'cache', join('ingest', 'partial')].flatMap((name) => listForgottenIn(join(layout, name)));
+}
+
+export function listForgottenIn(folder: string): string[] {
+  return listFolder(folder)
+    .filter((name) => /^\.modelport-.*\.tmp$|\.lock\../.test(name))
+    .map((name) => join(folder, name))
+    .filter(isForgotten);
 }
 
 function isForgotten(path: string): boolean {

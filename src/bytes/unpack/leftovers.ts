@@ -1,14 +1,17 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError, toIoError } from '../os-error.js';
+import { isForgottenPart, isPartName } from './part-folder.js';
 
 const temporary = /^\.modelport-(\d+)-[0-9a-f]{12}\.tmp$/;
 
 /**
- * True for what a process of this program that is gone has left in `folder` (see `temporaryName`). Only this machine's
- * processes are known: not to be asked about a folder that other machines or containers work in at the same time.
+ * True for what a process of this program that is gone has left in `folder` (see `temporaryName`), and for what an unpacking that could go on
+ * has left a week ago. Only this machine's processes are known: not to be asked about a folder that other machines or containers work in
+ * at the same time.
  */
 function isLeftover(folder: string, name: string): boolean {
+  if (isPartName(name)) return isForgottenPart(join(folder, name), { old: true });
   const pid = temporary.exec(name)?.[1];
   if (pid === undefined) return false;
   return Number(pid) === process.pid ? isOlderThanThisProcess(join(folder, name)) : !isRunning(Number(pid));

@@ -10,6 +10,11 @@ export interface Attributes {
   readonly gid?: number | undefined;
 }
 
+export function setOwnerAndTime(handle: number, { mtime, uid, gid }: Attributes): void {
+  if (uid !== undefined && gid !== undefined) fchownSync(handle, uid, gid);
+  if (mtime !== undefined) futimesSync(handle, mtime, mtime);
+}
+
 /** A file that is being written: its bytes in order, then `end`. */
 export class StagedFile {
   readonly #handle: number;
@@ -49,10 +54,8 @@ export class StagedFile {
 
   end(): void {
     if (this.#written !== this.#size) throw this.#mismatch();
-    const { mtime, uid, gid } = this.#attributes;
     try {
-      if (uid !== undefined && gid !== undefined) fchownSync(this.#handle, uid, gid);
-      if (mtime !== undefined) futimesSync(this.#handle, mtime, mtime);
+      setOwnerAndTime(this.#handle, this.#attributes);
       this.#finish(this.#handle, this.#size);
     } catch (error) {
       throw toIoError(error, 'write', this.#name);

@@ -5,6 +5,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  fchmodSync,
   fsync,
   fsyncSync,
   lchownSync,
@@ -12,8 +13,8 @@ import {
   lstatSync,
   lutimesSync,
   mkdirSync,
-  readdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -22,13 +23,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { type ByteCounters, createError } from '../../core/index.js';
+import type { ByteCounters, FileContent, StoredContent } from '../../core/index.js';
+import { cloneFile } from '../clone-file.js';
 import { syncFolder, temporaryName } from '../durable.js';
 import { escapeForDisplay } from '../escape-for-display.js';
-import { removeLeftovers } from './leftovers.js';
+import { fetchBlob, type FetchBlobOptions, leavesWork } from '../fetch-blob.js';
+import { judgeTarget } from './judge-target.js';
+import { keepBlobs } from './keep-blobs.js';
 import { planMerge } from './merge-folder.js';
 import { isSystemError, toIoError } from '../os-error.js';
-import { type Attributes, StagedFile } from './staged-file.js';
+import { type Attributes, setOwnerAndTime, StagedFile } from './staged-file.js';
 
 /** Larger files reach the disk one by one, while the next ones are written. */
 export const largeFileBytes = 1024 * 1024;
@@ -36,6 +40,20 @@ export const largeFileBytes = 1024 * 1024;
 /** Of the small ones only the first few do: more would cost more than writing them. (measured: 1 ms each) */
 const syncedSmallFiles = 64;
 const syncsAtATime = 16;
+
+/** A folder that an earlier run may have begun to fill. Its parent is this run's alone. */
+export interface KeptTree {
+  readonly path: string;
+  /** Sizes of the files that may have been begun, by path. */
+  readonly blobs: ReadonlyMap<string, number>;
+}
+
+export interface StagingOptions {
+  readonly overwrite?: boolean | undefined;
+  readonly counters?: ByteCounters | undefined;
+  /** Filled instead of a new folder, and left for the next run when the world stops this one. */
+  readonly tree?: KeptTree | undefined;
+}
 
 /**
  * A folder that is being filled under a hidden temporary name and appears at its final place whole or not at all: beside a
@@ -48,6 +66,7 @@ export class Staging {
   readonly #folder: string;
   readonly #merges: boolean;
   readonly #umask: number;
+  readonly #tree: KeptTree | undefined;
   readonly #counters: ByteCounters | undefined;
   readonly #made = new Set<string>(['']);
   readonly #attributes = new Map<string, Attributes>();
@@ -55,25 +74,33 @@ export class Staging {
   readonly #syncs = new Set<Promise<void>>();
   #syncFailure: unknown;
   #smallFiles = 0;
+  #canClone = true;
 
   /** Throws `bytes/exists` for a target that is not a folder, or holds something and may not be overwritten. */
-  constructor(target: string, overwrite: boolean, counters?: ByteCounters) {
+  constructor(target: string, { overwrite = false, counters, tree }: StagingOptions = {}) {
     this.#target = resolve(target);
     this.#counters = counters;
-    this.#merges = judgeTarget(this.#target, overwrite);
-    this.#folder = temporaryName(this.#merges ? join(this.#target, 'x') : this.#target);
+    this.#tree = tree;
+    this.#merges = judgeTarget(this.#target, overwrite, tree === undefined ? undefined : dirname(tree.path));
+    this.#folder = tree?.path ?? temporaryName(this.#merges ? join(this.#target, 'x') : this.#target);
     try {
       mkdirSync(dirname(this.#folder), { recursive: true });
-      mkdirSync(this.#folder);
-      this.#umask = 0o777 & ~statSync(this.#folder).mode;
+      if (tree === undefined) mkdirSync(this.#folder);
+      else for (const folder of keepBlobs(tree.path, tree.blobs).folders) this.#made.add(folder);
+      this.#umask = findUmask(this.#folder);
     } catch (error) {
       throw toIoError(error, 'unpack to', target);
     }
   }
 
+  /** Whether large blobs are to be fetched into it with `fetchFile`. */
+  get isKept(): boolean {
+    return this.#tree !== undefined;
+  }
+
   /** Whether the disk takes names for equal that differ in case or Unicode form. */
   foldsNames(): boolean {
-    const probe = join(this.#folder, 'probe');
+    const probe = temporaryName(join(this.#folder, 'x'));
     return this.#attempt('write to', '', () => {
       mkdirSync(probe);
       writeFileSync(join(probe, 'a\u00e9'), '');
@@ -94,6 +121,11 @@ export class Staging {
     this.#ensureFolder(parentOf(path));
     mkdirSync(`${this.#folder}/${path}`);
     this.#made.add(path);
+  }
+
+  /** The permission bits that a file gets. */
+  modeOf({ mode = 0o666 }: Attributes): number {
+    return mode & 0o777 & ~this.#umask;
   }
 
   /** The caller writes exactly `size` bytes and ends it. */
@@ -130,6 +162,32 @@ export class Staging {
       });
     });
     this.#syncs.add(sync);
+  }
+
+  /** A whole blob as a file, going on with what an earlier run left of it. Only where the folder is kept. */
+  async fetchFile(path: string, { blobs, descriptor }: StoredContent, attributes: Attributes, options: FetchBlobOptions): Promise<void> {
+    this.#attempt('write', path, () => this.#ensureFolder(parentOf(path)));
+    const finish = (handle: number) => {
+      fchmodSync(handle, this.modeOf(attributes));
+      setOwnerAndTime(handle, attributes);
+    };
+    await fetchBlob(blobs, descriptor, `${this.#folder}/${path}`, { ...options, counters: this.#counters, finish });
+  }
+
+  /**
+   * Gives a file the bytes of `from`, which never change, without writing them: its blocks are shared, or it becomes another name for the
+   * same file where `canLink`; that one keeps its own mode and time. False when neither is possible; then nothing is there.
+   */
+  shareFile(path: string, from: FileContent, attributes: Attributes, canLink: boolean): boolean {
+    return this.#attempt('write', path, () => {
+      this.#ensureFolder(parentOf(path));
+      const at = `${this.#folder}/${path}`;
+      this.#canClone &&= cloneFile(from, at);
+      if (!this.#canClone) return canLink && tryLink(from.path, at);
+      chmodSync(at, this.modeOf(attributes));
+      if (attributes.mtime !== undefined) utimesSync(at, attributes.mtime, attributes.mtime);
+      return true;
+    });
   }
 
   /** Another name for a file that has been written. */
@@ -186,16 +244,22 @@ export class Staging {
     }
   }
 
-  /** After a failure: nothing of it remains. */
-  async discard(): Promise<void> {
+  /** After a failure nothing of it remains; but where the next run can go on, it stays, and where it lies is given back. */
+  async discard(failure: unknown): Promise<string | undefined> {
     await Promise.all(this.#syncs);
     for (const file of this.#open) file.close();
     this.#open.clear();
+    if (this.#tree !== undefined && leavesWork(failure) && this.#holdsBlobs(this.#tree)) return dirname(this.#tree.path);
     try {
       rmSync(this.#folder, { recursive: true, force: true });
     } catch {
       // The failure that led here is the one to be told; `removeLeftovers` finds what stays.
     }
+    return undefined;
+  }
+
+  #holdsBlobs({ blobs, path }: KeptTree): boolean {
+    return [...blobs.keys()].some((name) => (lstatSync(`${path}/${name}`, { throwIfNoEntry: false })?.size ?? 0) > 0);
   }
 
   #attempt<T>(action: string, path: string, work: () => T): T {
@@ -207,49 +271,33 @@ export class Staging {
   }
 }
 
-/** Not every file system has hard links, and those that do limit their number. */
-function linkOrCopy(from: string, to: string): void {
+/** What a new folder does not get. */
+function findUmask(folder: string): number {
+  const probe = temporaryName(join(folder, 'x'));
+  mkdirSync(probe);
+  const { mode } = statSync(probe);
+  rmdirSync(probe);
+  return 0o777 & ~mode;
+}
+
+/** What the system says where a file cannot get another name: no links at all, none across file systems, none to what others own, too many. */
+const linkRefusals = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EACCES'];
+
+function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
+    return true;
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].some((code) => isSystemError(error, code))) throw error;
-    copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    if (linkRefusals.some((code) => isSystemError(error, code))) return false;
+    throw error;
   }
+}
+
+/** Not every file system has hard links, and those that do limit their number. */
+function linkOrCopy(from: string, to: string): void {
+  if (!tryLink(from, to)) copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
 }
 
 function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
-
-/** True when the target is a folder to be filled, false when there is none yet. */
-function judgeTarget(target: string, overwrite: boolean): boolean {
-  const held = listTarget(target);
-  if (held === undefined) return false;
-  const gone = removeLeftovers(target);
-  const first = held.find((name) => !gone.includes(name));
-  if (overwrite || first === undefined) return true;
-  throw createError('bytes/exists', {
-    message: `Cannot unpack to "${target}": the folder is not empty, it holds "${escapeForDisplay(first)}"`,
-    hint: 'Choose a new or empty folder, or add --overwrite',
-    where: target,
-  });
-}
-
-/** Undefined when nothing stands there. A link to a folder counts as that folder. */
-function listTarget(target: string): string[] | undefined {
-  try {
-    const stands = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
-    if (stands && statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) throw notAFolder(target);
-    return stands ? readdirSync(target) : undefined;
-  } catch (error) {
-    throw toIoError(error, 'unpack to', target);
-  }
-}
-
-function notAFolder(target: string): Error {
-  return createError('bytes/exists', {
-    message: `Cannot unpack to "${target}": something that is not a folder stands there`,
-    hint: 'Choose a new or empty folder',
-    where: target,
-  });
 }

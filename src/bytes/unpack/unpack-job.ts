@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { type ByteStream, createError, type Finding, isToolkitError, type ProgressItem, silentProgress } from '../../core/index.js';
 import { escapeForDisplay } from '../escape-for-display.js';
 import { leftOut } from './layer-stack.js';
@@ -8,7 +9,13 @@ import type { Attributes } from './staged-file.js';
 import { largeFileBytes, type Staging } from './staging.js';
 import type { TarBody, TarEntry } from '../tar/tar-entry.js';
 import { readTar } from '../tar/tar-read.js';
-import type { UnpackFile, UnpackOptions, UnpackTar } from './unpack-source.js';
+import { drain } from '../streams.js';
+import type { UnpackBlob, UnpackFile, UnpackOptions, UnpackTar } from './unpack-source.js';
+
+/** Smaller blobs are fetched as a whole. */
+export const resumedBytes = 1024 * 1024;
+
+const writeBits = 0o222;
 
 interface PendingLink {
   readonly path: string;
@@ -76,12 +83,18 @@ export class UnpackJob {
     return this.options.select?.(path) ?? true;
   }
 
-  attributesOf({ mode, mtime, uid, gid }: Attributes): Attributes {
+  /** Of a file or link. */
+  attributesOf(given: Attributes): Attributes {
+    const { sharing } = this.options;
+    return this.#owned(sharing === undefined ? given : { ...given, mode: (given.mode ?? 0o444) & ~writeBits });
+  }
+
+  #owned({ mode, mtime, uid, gid }: Attributes): Attributes {
     return this.options.sameOwner === true ? { mode, mtime, uid, gid } : { mode, mtime };
   }
 
   makeFolder(path: string, entry: TarEntry): void {
-    this.#staging.makeFolder(path, this.attributesOf(entry));
+    this.#staging.makeFolder(path, this.#owned(entry));
   }
 
   /** The file's place on disk, to be filled by the reader of the archive. */
@@ -90,18 +103,49 @@ export class UnpackJob {
     return this.#staging.createFile(path, entry.size, this.attributesOf(entry));
   }
 
-  async copyFile(source: UnpackFile): Promise<void> {
+  async copyFile(source: UnpackBlob | UnpackFile): Promise<void> {
     this.assertWanted();
-    this.#counted(source.size);
-    const item = this.#start(source.path, source.size);
+    const size = source.kind === 'blob' ? source.descriptor.size : source.size;
+    this.#counted(size);
+    const item = this.#start(source.path, size);
     await naming(source.path, async () => {
-      const stream = this.#watched(await source.open(), item);
-      const file = this.#staging.createFile(source.path, source.size, this.attributesOf(source));
-      if (source.size > largeFileBytes) for await (const chunk of stream) await file.writeAside(chunk);
-      else for await (const chunk of stream) file.write(chunk);
-      file.end();
+      if (source.kind === 'file') await this.#writeFile(source, size, this.#watched(await source.open(), item));
+      else await this.#copyBlob(source, item);
     });
     item.done();
+  }
+
+  async #copyBlob(source: UnpackBlob, item: ProgressItem): Promise<void> {
+    const { path, blobs, descriptor } = source;
+    if (this.#staging.isKept && descriptor.size >= resumedBytes) {
+      const onBytes = (count: number) => {
+        this.assertWanted();
+        item.advance(count);
+      };
+      const content = { kind: 'blob', blobs, descriptor } as const;
+      return this.#staging.fetchFile(path, content, this.attributesOf(source), { onBytes, signal: this.options.signal });
+    }
+    const shared = this.#share(source);
+    const stream = this.#watched(await blobs.open(descriptor), item);
+    if (shared) await drain(stream);
+    else await this.#writeFile(source, descriptor.size, stream);
+  }
+
+  /** A second name for the blob's file is right only where it has the very mode that the package asks for. */
+  #share(source: UnpackBlob): boolean {
+    const { path, descriptor } = source;
+    const file = this.options.sharing?.findFile(descriptor);
+    if (file === undefined) return false;
+    const attributes = this.attributesOf(source);
+    const canLink = (statSync(file).mode & 0o777) === this.#staging.modeOf(attributes);
+    return this.#staging.shareFile(path, { kind: 'file', path: file, size: descriptor.size }, attributes, canLink);
+  }
+
+  async #writeFile(source: UnpackBlob | UnpackFile, size: number, stream: ByteStream): Promise<void> {
+    const file = this.#staging.createFile(source.path, size, this.attributesOf(source));
+    if (size > largeFileBytes) for await (const chunk of stream) await file.writeAside(chunk);
+    else for await (const chunk of stream) file.write(chunk);
+    file.end();
   }
 
   async readTar(source: UnpackTar, onEntry: (entry: TarEntry) => TarBody | undefined): Promise<void> {

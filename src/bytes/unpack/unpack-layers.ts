@@ -3,7 +3,7 @@ import { followHardLink, leftOut } from './layer-stack.js';
 import { seenFrom } from './link-target.js';
 import { judgeLayerPath, unsafePath } from '../safe-path.js';
 import type { TarBody, TarEntry } from '../tar/tar-entry.js';
-import type { UnpackFile, UnpackSource, UnpackTar } from './unpack-source.js';
+import type { UnpackBlob, UnpackFile, UnpackSource, UnpackTar } from './unpack-source.js';
 import type { UnpackJob } from './unpack-job.js';
 
 /** Policy `image`: layers of one tree. The top one is read first, so that each is read once and nothing is written to be replaced. */
@@ -15,8 +15,9 @@ export async function unpackLayers(sources: readonly UnpackSource[], job: Unpack
   }
 }
 
-async function unpackFile(source: UnpackFile, mask: LayerMask, job: UnpackJob): Promise<void> {
-  const { path, size, mode = 0o644, mtime = 0, uid = 0, gid = 0 } = source;
+async function unpackFile(source: UnpackBlob | UnpackFile, mask: LayerMask, job: UnpackJob): Promise<void> {
+  const { path, mode = 0o644, mtime = 0, uid = 0, gid = 0 } = source;
+  const size = source.kind === 'blob' ? source.descriptor.size : source.size;
   const where = 'the image';
   const reading = new LayerReading(mask, where, job.options.limits);
   const admitted = reading.admit({ name: path, kind: 'file', size, mode, mtime, uid, gid, offset: 0 });

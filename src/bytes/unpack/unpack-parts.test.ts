@@ -19,13 +19,13 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 /** As on a disk that takes `A` and `a` for one name. */
 async function unpackFolding(...entries: RawEntry[]): Promise<void> {
-  const staging = new Staging(join(base, 'target'), false);
+  const staging = new Staging(join(base, 'target'));
   const job = new UnpackJob(staging, join(base, 'target'), true, { policy: 'package', limits: defaultLimits });
   try {
     await unpackParts([{ kind: 'tar', where: 'model.tar', open: async () => fromBytes(rawTar(...entries)) }], job);
     job.makeLinks();
   } finally {
-    await staging.discard();
+    await staging.discard(undefined);
     expect(readdirSync(base)).toEqual([]);
   }
 }

@@ -2,14 +2,14 @@ import { mapConcurrent } from '../concurrent.js';
 import { escapeForDisplay } from '../escape-for-display.js';
 import { assertSafePath, normalizeEntryName } from '../safe-path.js';
 import type { TarBody, TarEntry } from '../tar/tar-entry.js';
-import type { UnpackFile, UnpackSource, UnpackTar } from './unpack-source.js';
+import type { UnpackBlob, UnpackFile, UnpackSource, UnpackTar } from './unpack-source.js';
 import { refuseEntry, type UnpackJob } from './unpack-job.js';
 
 const setIdBits = 0o6000;
 
 /** Policy `package`: sources that stand side by side. Everything is judged before it is written, and one bad entry refuses all. */
 export async function unpackParts(sources: readonly UnpackSource[], job: UnpackJob): Promise<void> {
-  for (const source of sources) if (source.kind === 'file') judgeFile(source, job);
+  for (const source of sources) if (source.kind !== 'tar') judgeFile(source, job);
   await mapConcurrent(sources, job.options.concurrency ?? 4, (source) =>
     job.guard(async () => {
       if (source.kind === 'tar') await new TarUnpacking(source, job).run();
@@ -18,7 +18,7 @@ export async function unpackParts(sources: readonly UnpackSource[], job: UnpackJ
   );
 }
 
-function judgeFile({ path, mode = 0 }: UnpackFile, job: UnpackJob): void {
+function judgeFile({ path, mode = 0 }: UnpackBlob | UnpackFile, job: UnpackJob): void {
   const where = 'the package';
   job.count(where);
   assertSafePath(path, where, job.options.limits);

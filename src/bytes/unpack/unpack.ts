@@ -1,6 +1,10 @@
+import { resolve } from 'node:path';
+import { createError, type ToolkitError } from '../../core/index.js';
 import { toIoError } from '../os-error.js';
-import { Staging } from './staging.js';
-import { UnpackJob } from './unpack-job.js';
+import { judgeTarget } from './judge-target.js';
+import { toPartFolder, withPartFolder } from './part-folder.js';
+import { Staging, type StagingOptions } from './staging.js';
+import { resumedBytes, UnpackJob } from './unpack-job.js';
 import { unpackLayers } from './unpack-layers.js';
 import { unpackParts } from './unpack-parts.js';
 import type { UnpackOptions, UnpackResult, UnpackSource } from './unpack-source.js';
@@ -9,10 +13,32 @@ import type { UnpackOptions, UnpackResult, UnpackSource } from './unpack-source.
  * Puts the files of a package into the folder `target`, which is new, empty, or (with `overwrite`) any folder: all of them or,
  * after any failure, none. Modes are those of the package without set-id bits, less the umask, as tar does it.
  * Throws `bytes/unsafe-path` and `bytes/refused-entry` naming the entry, `bytes/exists`, `bytes/disk-full`, `core/cancelled`
- * and whatever the sources throw. A crash leaves a hidden folder that `removeLeftovers` finds.
+ * and whatever the sources throw; with a `resumeKey` also `store/locked` while another run unpacks the same there. A crash leaves a hidden
+ * folder that `removeLeftovers` finds.
  */
 export async function unpackPackage(sources: readonly UnpackSource[], target: string, options: UnpackOptions): Promise<UnpackResult> {
-  const staging = new Staging(target, options.overwrite === true, options.counters);
+  const { overwrite, counters, resumeKey, signal } = options;
+  if (resumeKey === undefined || options.policy === 'image') return fill(sources, target, options, { overwrite, counters });
+  const part = findPartFolder(resolve(target), overwrite === true, resumeKey);
+  return withPartFolder(part, target, signal, (path) =>
+    fill(sources, target, options, { overwrite, counters, tree: { path, blobs: listResumed(sources, options) } }),
+  );
+}
+
+function findPartFolder(target: string, overwrite: boolean, key: string): string {
+  const isInside = judgeTarget(target, overwrite, toPartFolder(target, true, key));
+  return toPartFolder(target, isInside, key);
+}
+
+function listResumed(sources: readonly UnpackSource[], { select = () => true }: UnpackOptions): ReadonlyMap<string, number> {
+  const resumed = sources.flatMap((source) =>
+    source.kind === 'blob' && source.descriptor.size >= resumedBytes && select(source.path) ? [[source.path, source.descriptor.size] as const] : [],
+  );
+  return new Map(resumed);
+}
+
+async function fill(sources: readonly UnpackSource[], target: string, options: UnpackOptions, stagingOptions: StagingOptions): Promise<UnpackResult> {
+  const staging = new Staging(target, stagingOptions);
   try {
     const job = new UnpackJob(staging, target, staging.foldsNames(), options);
     await (options.policy === 'package' ? unpackParts(sources, job) : unpackLayers(sources, job));
@@ -21,7 +47,13 @@ export async function unpackPackage(sources: readonly UnpackSource[], target: st
     await staging.publish();
     return { files: job.files, bytes: job.bytes, findings: job.findings };
   } catch (error) {
-    await staging.discard();
-    throw toIoError(error, 'unpack to', target);
+    const failure = toIoError(error, 'unpack to', target);
+    const kept = await staging.discard(failure);
+    throw kept === undefined ? failure : resumable(failure, kept);
   }
+}
+
+function resumable({ code, message, hint, where, findings, cause }: ToolkitError, kept: string): ToolkitError {
+  const goesOn = `What is there by now lies in "${kept}"; the same command goes on from it`;
+  return createError(code, { message, hint: hint === undefined ? goesOn : `${hint}. ${goesOn}`, where, findings, cause });
 }

@@ -22,8 +22,8 @@ export interface UnpackPlan {
 }
 
 /**
- * What `unpackPackage` is given for a ModelPack: one source a layer, in the order of the manifest. Their streams check size and digest of the blob while
- * it passes. Nothing is judged here. Throws `modelpack/unreadable`, also for a layer whose descriptor is malformed.
+ * What `unpackPackage` is given for a ModelPack: one source a layer, in the order of the manifest. Size and digest of a
+ * blob are checked while it passes. Nothing is judged here. Throws `modelpack/unreadable`, also for a layer whose descriptor is malformed.
  */
 export async function listUnpackSources(source: PackageSource, options: ReadOptions): Promise<UnpackPlan> {
   const { oci, view, vintage } = openModelpack(source, options);
@@ -55,14 +55,14 @@ function toFile(layer: LayerView, descriptor: Descriptor, source: OciSource): Un
   const text = layer.annotations[cncf.metadata] ?? layer.annotations[cnai.metadata] ?? layer.annotations[formerMetadataKey];
   const { mode, mtime, uid, gid } = text === undefined ? {} : parseFileMetadata(text).metadata;
   return {
-    kind: 'file',
+    kind: 'blob',
     path: pathOf(layer),
-    size: descriptor.size,
     ...(mode === undefined ? {} : { mode: mode & 0o7777 }),
     ...(mtime === undefined ? {} : { mtime }),
     ...(uid === undefined ? {} : { uid }),
     ...(gid === undefined ? {} : { gid }),
-    open: () => source.blobs.open(descriptor),
+    blobs: source.blobs,
+    descriptor,
   };
 }
 
