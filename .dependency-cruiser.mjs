@@ -17,7 +17,6 @@ const homes = {
   valibot: 'formats|buildfile',
   'https-proxy-agent': 'registry/client',
   'http-proxy-agent': 'registry/client',
-  'proxy-from-env': 'registry/client',
   commander: 'cli',
   '@commander-js/extra-typings': 'cli',
   '@clack/prompts': 'cli',

@@ -12,4 +12,4 @@ export { detectLicense } from './license.js';
 export { parseMlmodel } from './mlmodel.js';
 export { writeModelportToml } from './modelport-toml-write.js';
 export { parseCartonHints, parseMlarchiveHints } from './package-hints.js';
-export { readUserConfig, type RegistrySettings } from './user-config.js';
+export { emptyUserConfig, readUserConfig, type RegistrySettings, type UserConfig } from './user-config.js';

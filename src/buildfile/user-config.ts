@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import * as v from 'valibot';
 import type { Limits } from '../core/index.js';
 import { judge, listOf, table, tableOf, text, toInvalidError } from './judge.js';
@@ -32,12 +31,14 @@ const schema = table({
   ),
 });
 
+/** Where nobody wrote anything. */
+export const emptyUserConfig: UserConfig = { registry: {} };
+
 /**
- * `config.toml` of the person who runs the program; without one nothing is settled. Throws `buildfile/syntax` and `buildfile/invalid` with line
+ * `config.toml` of the person who runs the program. Throws `buildfile/syntax` and `buildfile/invalid` with line
  * and column.
  */
 export async function readUserConfig(path: string, limits: Limits): Promise<UserConfig> {
-  if (!existsSync(path)) return { registry: {} };
   const document = parseToml(await readPersonText(path, limits), path, limits);
   const { output, findings } = judge(schema, document);
   if (findings.length > 0) throw toInvalidError(path, findings);

@@ -51,8 +51,9 @@ function openPlain(content: BlobContent, counters: ByteCounters | undefined): By
 }
 
 /** A range keeps the source from hashing what is hashed here anyway. */
-async function* fromBlob({ blobs, descriptor }: StoredContent): ByteStream {
-  yield* exactly(await blobs.open(descriptor, { start: 0, end: descriptor.size }), descriptor.size);
+async function* fromBlob({ blobs, descriptor }: StoredContent, start = 0): ByteStream {
+  const { size } = descriptor;
+  yield* exactly(await blobs.open(descriptor, { start, end: size }), size - start);
 }
 
 /** How many bytes will come, before compression; undefined when that is not known. */
@@ -74,13 +75,14 @@ function openLayer(content: TarContent, plain: ByteStream, { counters, onDiffId 
 
 /** The same from byte `offset` on: files and blobs begin there, what has to be made is made again and passed over. Nothing is known of its diffId. */
 export async function* openContentFrom(content: BlobContent, offset: number, counters?: ByteCounters): ByteStream {
-  if (content.kind === 'file') return yield* fromWholeFile(content, counters, offset);
-  if (content.kind === 'blob') {
-    const { blobs, descriptor } = content;
-    return yield* exactly(await blobs.open(descriptor, { start: offset, end: descriptor.size }), descriptor.size - offset);
-  }
-  let left = offset;
-  for await (const chunk of openContent(content, { counters })) {
+  if (content.kind === 'file') yield* fromWholeFile(content, counters, offset);
+  else if (content.kind === 'blob') yield* fromBlob(content, offset);
+  else yield* pastBytes(openContent(content, { counters }), offset);
+}
+
+async function* pastBytes(stream: ByteStream, count: number): ByteStream {
+  let left = count;
+  for await (const chunk of stream) {
     if (left < chunk.byteLength) yield chunk.subarray(left);
     left = Math.max(0, left - chunk.byteLength);
   }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { escapeForDisplay, toIoError } from '../bytes/index.js';
 import { type ByteCounters, createError, type Finding, isToolkitError, type Limits } from '../core/index.js';
-import { readUserConfig, type RegistrySettings } from '../buildfile/index.js';
+import { emptyUserConfig, readUserConfig, type RegistrySettings, type UserConfig } from '../buildfile/index.js';
 import type { CredentialStore, RegistryClient, TlsOptions } from '../registry/client/index.js';
 import { openLocalDigests } from '../store/index.js';
 import { toAbsolute } from './paths.js';
@@ -65,9 +65,10 @@ export async function openRegistries(context: RegistryContext, login?: Credentia
 }
 
 /** A mistake in them is one of the person who calls, and says nothing about a package. */
-async function readSettings({ env, limits }: RegistryContext): ReturnType<typeof readUserConfig> {
+async function readSettings({ env, limits }: RegistryContext): Promise<UserConfig> {
+  const file = defaultConfigFile(env);
   try {
-    return await readUserConfig(defaultConfigFile(env), limits);
+    return existsSync(file) ? await readUserConfig(file, limits) : emptyUserConfig;
   } catch (error) {
     if (!isToolkitError(error, 'buildfile/syntax') && !isToolkitError(error, 'buildfile/invalid')) throw error;
     const { message, hint = 'Correct the file, it holds your own settings for registries', where, findings } = error;

@@ -52,7 +52,7 @@ export async function cloneTree(tree: string, entries: readonly SharedEntry[], t
     await staging.publish();
     return { files: cloning.files, bytes: cloning.bytes, findings: cloning.listFindings(target) };
   } catch (error) {
-    await staging.discard(error);
+    await staging.discard(false);
     throw toIoError(error, 'unpack to', target);
   }
 }

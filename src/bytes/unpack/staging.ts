@@ -27,7 +27,7 @@ import type { ByteCounters, FileContent, StoredContent } from '../../core/index.
 import { cloneFile } from '../clone-file.js';
 import { syncFolder, temporaryName } from '../durable.js';
 import { escapeForDisplay } from '../escape-for-display.js';
-import { fetchBlob, type FetchBlobOptions, leavesWork } from '../fetch-blob.js';
+import { fetchBlob, type FetchBlobOptions } from '../fetch-blob.js';
 import { judgeTarget } from './judge-target.js';
 import { keepBlobs } from './keep-blobs.js';
 import { planMerge } from './merge-folder.js';
@@ -244,12 +244,12 @@ export class Staging {
     }
   }
 
-  /** After a failure nothing of it remains; but where the next run can go on, it stays, and where it lies is given back. */
-  async discard(failure: unknown): Promise<string | undefined> {
+  /** After a failure nothing of it remains; but where a next attempt can go on (`isKept`), it stays, and where it lies is given back. */
+  async discard(isKept: boolean): Promise<string | undefined> {
     await Promise.all(this.#syncs);
     for (const file of this.#open) file.close();
     this.#open.clear();
-    if (this.#tree !== undefined && leavesWork(failure) && this.#holdsBlobs(this.#tree)) return dirname(this.#tree.path);
+    if (this.#tree !== undefined && isKept && this.#holdsBlobs(this.#tree)) return dirname(this.#tree.path);
     try {
       rmSync(this.#folder, { recursive: true, force: true });
     } catch {

@@ -25,7 +25,7 @@ async function unpackFolding(...entries: RawEntry[]): Promise<void> {
     await unpackParts([{ kind: 'tar', where: 'model.tar', open: async () => fromBytes(rawTar(...entries)) }], job);
     job.makeLinks();
   } finally {
-    await staging.discard(undefined);
+    await staging.discard(false);
     expect(readdirSync(base)).toEqual([]);
   }
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { createError, type ToolkitError } from '../../core/index.js';
+import { createError, isToolkitError, type ToolkitError } from '../../core/index.js';
+import { leavesWork } from '../fetch-blob.js';
 import { toIoError } from '../os-error.js';
 import { judgeTarget } from './judge-target.js';
 import { toPartFolder, withPartFolder } from './part-folder.js';
@@ -18,11 +19,23 @@ import type { UnpackOptions, UnpackResult, UnpackSource } from './unpack-source.
  */
 export async function unpackPackage(sources: readonly UnpackSource[], target: string, options: UnpackOptions): Promise<UnpackResult> {
   const { overwrite, counters, resumeKey, signal } = options;
-  if (resumeKey === undefined || options.policy === 'image') return fill(sources, target, options, { overwrite, counters });
+  if (resumeKey === undefined) return fill(sources, target, options, { overwrite, counters }, true);
+  if (options.policy === 'image') return twice((isLast) => fill(sources, target, options, { overwrite, counters }, isLast));
   const part = findPartFolder(resolve(target), overwrite === true, resumeKey);
-  return withPartFolder(part, target, signal, (path) =>
-    fill(sources, target, options, { overwrite, counters, tree: { path, blobs: listResumed(sources, options) } }),
-  );
+  return withPartFolder(part, target, signal, (path) => {
+    const staging = { overwrite, counters, tree: { path, blobs: listResumed(sources, options) } };
+    return twice((isLast) => fill(sources, target, options, staging, isLast));
+  });
+}
+
+/** From afar wrong bytes may have become so on the way: what is wrong is fetched once more, and no more than that. */
+async function twice<T>(attempt: (isLast: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await attempt(false);
+  } catch (error) {
+    if (!isToolkitError(error, 'bytes/digest-mismatch')) throw error;
+    return attempt(true);
+  }
 }
 
 function findPartFolder(target: string, overwrite: boolean, key: string): string {
@@ -37,7 +50,13 @@ function listResumed(sources: readonly UnpackSource[], { select = () => true }: 
   return new Map(resumed);
 }
 
-async function fill(sources: readonly UnpackSource[], target: string, options: UnpackOptions, stagingOptions: StagingOptions): Promise<UnpackResult> {
+async function fill(
+  sources: readonly UnpackSource[],
+  target: string,
+  options: UnpackOptions,
+  stagingOptions: StagingOptions,
+  isLast: boolean,
+): Promise<UnpackResult> {
   const staging = new Staging(target, stagingOptions);
   try {
     const job = new UnpackJob(staging, target, staging.foldsNames(), options);
@@ -48,8 +67,9 @@ async function fill(sources: readonly UnpackSource[], target: string, options: U
     return { files: job.files, bytes: job.bytes, findings: job.findings };
   } catch (error) {
     const failure = toIoError(error, 'unpack to', target);
-    const kept = await staging.discard(failure);
-    throw kept === undefined ? failure : resumable(failure, kept);
+    const goesOn = leavesWork(failure);
+    const kept = await staging.discard(goesOn || (!isLast && isToolkitError(failure, 'bytes/digest-mismatch')));
+    throw kept === undefined || !goesOn ? failure : resumable(failure, kept);
   }
 }
 

@@ -1,0 +1,4 @@
+/** For messages. */
+export function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}
