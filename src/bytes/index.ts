@@ -21,6 +21,7 @@ export * from './owner.js';
 export * from './part-content.js';
 export { findTwins } from './path-twins.js';
 export { judgePath, normalizeEntryName, portabilityOf } from './safe-path.js';
+export { type BufferShare, reserveBuffers } from './threads/buffer-budget.js';
 export { createStreamHash, expectStream, type StreamHash } from './threads/stream-hash.js';
 export * from './streams.js';
 export * from './tar/tar-read.js';

@@ -48,13 +48,17 @@ export class PartialFile {
   async *read(expectedBytes: number, counters: ByteCounters): ByteStream {
     const end = this.#size;
     const ring = allocateRing(Math.max(1, Math.min(chunkBytes, end)), expectedBytes);
-    for (let position = 0; position < end;) {
-      const buffer = ring.next();
-      const count = await this.#read(buffer, position, Math.min(buffer.byteLength, end - position));
-      if (count === 0) throw sizeMismatch(this.path, end, String(position));
-      counters.read += count;
-      position += count;
-      yield buffer.subarray(0, count);
+    try {
+      for (let position = 0; position < end;) {
+        const buffer = ring.next();
+        const count = await this.#read(buffer, position, Math.min(buffer.byteLength, end - position));
+        if (count === 0) throw sizeMismatch(this.path, end, String(position));
+        counters.read += count;
+        position += count;
+        yield buffer.subarray(0, count);
+      }
+    } finally {
+      ring.release();
     }
   }
 

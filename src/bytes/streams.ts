@@ -11,7 +11,7 @@ import {
   splitDigest,
 } from '../core/index.js';
 import { toIoError } from './os-error.js';
-import { allocateRing, createStreamHash } from './threads/stream-hash.js';
+import { allocateRing, type BufferRing, createStreamHash } from './threads/stream-hash.js';
 
 /** Large enough that the cost of a call vanishes, small enough that two per open file stay cheap. (measured: 64 KiB halves the speed) */
 export const chunkBytes = 1024 * 1024;
@@ -24,10 +24,11 @@ export async function* fromBytes(bytes: Uint8Array): ByteStream {
 export async function* fromFile(path: string, range?: ByteRange, counters?: ByteCounters, flags: string | number = 'r'): ByteStream {
   const handle = await openForReading(path, flags);
   let pending: Promise<number> | undefined;
+  let ring: BufferRing | undefined;
   try {
     const length = (range?.end ?? (await handle.stat()).size) - (range?.start ?? 0);
     const bufferBytes = Math.max(1, Math.min(chunkBytes, length));
-    const ring = allocateRing(bufferBytes, length);
+    ring = allocateRing(bufferBytes, length);
     let position = range?.start ?? 0;
     const end = range?.end ?? Number.MAX_SAFE_INTEGER;
     const readInto = (buffer: Buffer) => readSome(handle, buffer, position, end, path);
@@ -45,6 +46,7 @@ export async function* fromFile(path: string, range?: ByteRange, counters?: Byte
     }
   } finally {
     await pending?.catch(() => {});
+    ring?.release();
     await handle.close();
   }
 }

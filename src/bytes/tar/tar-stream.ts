@@ -19,20 +19,26 @@ export async function* openTar(members: readonly TarMember[], counters?: ByteCou
 /** Headers, padding and small files gathered in one buffer; what is larger or comes from elsewhere is handed out to be read. */
 function* tarPieces(members: readonly TarMember[], counters?: ByteCounters): Generator<Uint8Array | FileContent | MemberStream> {
   const page = new Page(tarSize(members));
-  for (const member of members) {
-    const { content } = member;
-    yield* put(page, tarHeader(member));
-    if (content.kind === 'file' && content.size <= smallFileBytes) {
-      yield* putFile(page, content);
-      if (counters !== undefined) counters.read += content.size;
-    } else if (content.kind !== 'directory') {
-      yield* turn(page);
-      yield content;
-    }
-    yield* put(page, zeros.subarray(0, paddingOf(contentSize(member))));
+  try {
+    for (const member of members) yield* putMember(page, member, counters);
+    yield* put(page, zeros);
+    yield* turn(page);
+  } finally {
+    page.release();
   }
-  yield* put(page, zeros);
-  yield* turn(page);
+}
+
+function* putMember(page: Page, member: TarMember, counters?: ByteCounters): Generator<Uint8Array | FileContent | MemberStream> {
+  const { content } = member;
+  yield* put(page, tarHeader(member));
+  if (content.kind === 'file' && content.size <= smallFileBytes) {
+    yield* putFile(page, content);
+    if (counters !== undefined) counters.read += content.size;
+  } else if (content.kind !== 'directory') {
+    yield* turn(page);
+    yield content;
+  }
+  yield* put(page, zeros.subarray(0, paddingOf(contentSize(member))));
 }
 
 /** The part of an archive that is being gathered. */
@@ -44,6 +50,10 @@ class Page {
   constructor(archiveBytes: number) {
     this.#ring = allocateRing(chunkBytes, archiveBytes);
     this.buffer = this.#ring.next();
+  }
+
+  release(): void {
+    this.#ring.release();
   }
 
   /** What has been gathered; from then on the next buffer is filled. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DigestAlgorithm } from '../../core/index.js';
+import { reserveBuffers } from './buffer-budget.js';
 import { findByteThread, type ByteThread } from './byte-thread.js';
 
 /** A hash over bytes that come in pieces. */
@@ -68,12 +69,16 @@ function toShared(bytes: Uint8Array): Uint8Array {
  * long streams in shared memory, where a hash thread reads them without a copy.
  */
 export function allocateRing(bufferBytes: number, expectedBytes: number): BufferRing {
-  const allocate = () => (expectedBytes >= threadBytes ? Buffer.from(new SharedArrayBuffer(bufferBytes)) : Buffer.allocUnsafeSlow(bufferBytes));
+  const { bytes, release } = reserveBuffers(bufferBytes, 3);
+  const allocate = () => (expectedBytes >= threadBytes ? Buffer.from(new SharedArrayBuffer(bytes)) : Buffer.allocUnsafeSlow(bytes));
   const buffers = [allocate(), allocate(), allocate()] as const;
   let turn = 0;
-  return { next: () => buffers[turn++ % 3] as Buffer };
+  return { next: () => buffers[turn++ % 3] as Buffer, release };
 }
 
 export interface BufferRing {
+  /** Of the length that was asked for, or shorter while many others have buffers. */
   next(): Buffer;
+  /** When no more buffers are asked for; those that are out stay good. */
+  release(): void;
 }

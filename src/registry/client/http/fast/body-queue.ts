@@ -1,3 +1,4 @@
+import { type BufferShare, reserveBuffers } from '../../../../bytes/index.js';
 import type { ByteStream } from '../../../../core/index.js';
 
 /** Of several receives together: fewer turns for whoever reads. (measured: 256 KiB to 1 MiB are equal, 64 KiB costs a half more time of the processor) */
@@ -5,6 +6,9 @@ const bufferBytes = 512 * 1024;
 
 /** Buffers that wait for the reader before the socket is paused. */
 const mostReady = 2;
+
+/** Those, two with the reader, one that is being filled. */
+const mostBuffers = mostReady + 3;
 
 interface FilledBuffer {
   readonly buffer: Buffer;
@@ -17,6 +21,8 @@ interface FilledBuffer {
  */
 export class BodyQueue {
   readonly #bufferBytes: number;
+  readonly #share: BufferShare;
+  readonly #isLong: boolean;
   readonly #resume: () => void;
   readonly #free: Buffer[] = [];
   readonly #ready: FilledBuffer[] = [];
@@ -29,7 +35,9 @@ export class BodyQueue {
   /** `resume` is called when there is room again after `take` gave false. */
   constructor(length: number, resume: () => void) {
     this.#left = length;
-    this.#bufferBytes = Math.min(bufferBytes, length);
+    this.#isLong = length > bufferBytes;
+    this.#share = reserveBuffers(Math.min(bufferBytes, length), mostBuffers);
+    this.#bufferBytes = this.#share.bytes;
     this.#resume = resume;
   }
 
@@ -45,7 +53,7 @@ export class BodyQueue {
   }
 
   #allocate(): Buffer {
-    return this.#bufferBytes < bufferBytes ? Buffer.allocUnsafeSlow(this.#bufferBytes) : Buffer.from(new SharedArrayBuffer(bufferBytes));
+    return this.#isLong ? Buffer.from(new SharedArrayBuffer(this.#bufferBytes)) : Buffer.allocUnsafeSlow(this.#bufferBytes);
   }
 
   /** `count` bytes stand in what `room` gave. False when the reader is behind: what comes all the same is kept. */
@@ -74,12 +82,16 @@ export class BodyQueue {
   async *read(): ByteStream {
     let older: FilledBuffer | undefined;
     let newer: FilledBuffer | undefined;
-    for (;;) {
-      if (older !== undefined) this.#free.push(older.buffer);
-      older = newer;
-      newer = await this.#next();
-      if (newer === undefined) return;
-      yield newer.bytes;
+    try {
+      for (;;) {
+        if (older !== undefined) this.#free.push(older.buffer);
+        older = newer;
+        newer = await this.#next();
+        if (newer === undefined) return;
+        yield newer.bytes;
+      }
+    } finally {
+      this.#share.release();
     }
   }
 
