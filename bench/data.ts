@@ -1,6 +1,7 @@
 import { createCipheriv, createHash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, createReadStream, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 
 export interface Data {
@@ -8,6 +9,14 @@ export interface Data {
   /** Paths of all files, the large ones first. */
   readonly files: readonly string[];
   readonly bytes: number;
+}
+
+/** A file as a registry knows it. */
+export interface FileBlob {
+  readonly digest: string;
+  readonly file: string;
+  /** Its path in the folder. */
+  readonly name: string;
 }
 
 const chunkBytes = 4 * 1024 * 1024;
@@ -45,6 +54,26 @@ export async function writeModel(dir: string, weightBytes: number, signal: Abort
     bytes += Buffer.byteLength(text);
   }
   return { dir, files, bytes };
+}
+
+/** A model of one file. */
+export async function writeOneShard(dir: string, weightBytes: number, signal: AbortSignal): Promise<Data> {
+  mkdirSync(dir);
+  const file = join(dir, 'model.safetensors');
+  const rows = Math.max(1, Math.floor(weightBytes / tensorsPerShard / columns / 2));
+  const tensors = Array.from({ length: tensorsPerShard }, (_, at) => `model.layers.${at}.mlp.up_proj.weight`);
+  return { dir, files: [file], bytes: await writeShard(file, tensors, rows, signal) };
+}
+
+/** In the order of the files. */
+export async function listBlobs({ dir, files }: Data, signal: AbortSignal): Promise<FileBlob[]> {
+  const blobs: FileBlob[] = [];
+  for (const file of files) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(file, { highWaterMark: chunkBytes }), hash, { signal });
+    blobs.push({ digest: `sha256:${hash.digest('hex')}`, file, name: relative(dir, file) });
+  }
+  return blobs;
 }
 
 function toNumber(value: number): string {

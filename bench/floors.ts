@@ -1,8 +1,8 @@
-/**
- * What the machine can do: the least work that a step could be, done by the plainest programs. Paths are given to scripts as
- * arguments, so nothing is quoted.
- */
+/** What the machine can do: the least work that a step could be, done by the plainest programs. */
+import { join } from 'node:path';
+import type { FileBlob } from './data.js';
 import type { Command } from './measure.js';
+import { thenSync, toScript } from './script.js';
 
 /** Their names in the tables. */
 export const floors = {
@@ -13,6 +13,8 @@ export const floors = {
   tar: 'tar c, then openssl dgst',
   untar: 'tar x',
   node: 'node -e 0',
+  curlPush: 'curl POST and PUT, four at a time',
+  curlPull: 'curl GET, four at a time, then sync',
 } as const;
 
 export function hashOnOneCore(files: readonly string[]): Command {
@@ -46,6 +48,23 @@ export function untar(file: string, dir: string): Command {
 /** The least that a Node program can be. */
 export const nodeAlone: Command = { program: process.execPath, args: ['-e', '0'] };
 
-function toScript(script: string, args: readonly string[]): Command {
-  return { program: 'sh', args: ['-c', script, 'sh', ...args] };
+/** Of a registry that is at `url` with the repository: each blob with one POST and one PUT, its digest known before. */
+export function curlPush(url: string, blobs: readonly FileBlob[]): Command {
+  const one = `location=$(${curl} -X POST -D - -o /dev/null "$0/blobs/uploads/" | tr -d '\\r' | sed -n 's/^[Ll]ocation: //p')
+    ${curl} -H Expect: -H 'Content-Type: application/octet-stream' -o /dev/null -T "$2" "$location&digest=$1"`;
+  return fourAtATime(one, url, blobs);
+}
+
+/** The same blobs into the files of a new folder, without looking at a digest. */
+export function curlPull(url: string, blobs: readonly FileBlob[], to: string): Command {
+  const targets = blobs.map(({ digest, name }) => ({ digest, name, file: join(to, name) }));
+  return thenSync(fourAtATime(`${curl} --create-dirs -o "$2" "$0/blobs/$1"`, url, targets), to);
+}
+
+const curl = "curl -sSf --noproxy '*'";
+
+/** `one` gets the URL as $0, a digest as $1 and its file as $2. */
+function fourAtATime(one: string, url: string, blobs: readonly FileBlob[]): Command {
+  const script = 'one=$1 url=$2; shift 2; printf "%s\\0" "$@" | xargs -0 -n 2 -P 4 sh -c "$one" "$url"';
+  return toScript(script, [one, url, ...blobs.flatMap(({ digest, file }) => [digest, file])]);
 }

@@ -1,13 +1,14 @@
 /** npm run bench: modelport beside the floors of the machine and beside other tools, in turn, in one run. It reports and never asserts. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { type Data, writeModel } from './data.js';
 import { describeLoad, describeMachine } from './machine.js';
 import { createMeter } from './measure.js';
 import { type Options, isTrial, parseOptions, toCommandLine, usage } from './options.js';
 import { writePage } from './page.js';
 import { toReport } from './report.js';
 import { scenarios } from './scenarios.js';
-import type { Section } from './section.js';
+import { type Section, toMb } from './section.js';
 import { openWorkspace } from './workspace.js';
 
 const exitStatus = { wrongUsage: 2, world: 3 } as const;
@@ -60,13 +61,20 @@ async function ensureBuilt(): Promise<void> {
 async function measureAll(options: Options): Promise<Section[]> {
   const { signal } = interrupt;
   // On disk: the model, a package of it, and its files or an archive. In memory: the files, their tar, a store, the blobs of a peer.
-  const workspace = openWorkspace({ disk: 3.3 * options.size, memory: 100_000 * options.files });
+  // A registry holds one more, while modctl keeps a package beside the files.
+  const copies = options.sections.includes('registry') ? 4.4 : 3.3;
+  const workspace = openWorkspace({ disk: copies * options.size, memory: 100_000 * options.files });
   try {
     const meter = createMeter(workspace.disk, signal);
     const say = (line: string) => console.error(line);
     if (!meter.knowsMemory) say('Only wall time is measured: /usr/bin/time is missing or does not know -f');
+    let written: Promise<Data> | undefined;
+    const model = () => {
+      if (written === undefined) say(`writing a model of ${toMb(options.size)}`);
+      return (written ??= writeModel(join(workspace.disk, 'model'), options.size, signal));
+    };
     const sections: Section[] = [];
-    for (const name of options.sections) sections.push(await scenarios[name]({ meter, say, options, workspace, signal }));
+    for (const name of options.sections) sections.push(await scenarios[name]({ meter, say, options, workspace, signal, model }));
     return sections;
   } finally {
     workspace.close();

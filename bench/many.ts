@@ -25,6 +25,7 @@ export async function runMany(bench: Bench): Promise<Section> {
       ...peers.map(({ name }) => toRatioTarget(results, name, 'modelport pack', 'at least', 1)),
       toMemoryTarget(steps, results),
     ],
+    tables: [],
     notes: [...missing.map(toMissing), await countDescriptors(bench, many)],
   };
 }

@@ -34,6 +34,8 @@ export interface Meter {
   measure(command: Command): Promise<Outcome>;
   /** The most descriptors open at once, looked up all the while, which costs time: a run of its own. Undefined without /proc. */
   countDescriptors(command: Command): Promise<number | undefined>;
+  /** Ends it by SIGKILL, with all its processes, as soon as `isTime`; false when it ended by itself before. */
+  kill(command: Command, isTime: () => boolean): Promise<boolean>;
 }
 
 const timeProgram = '/usr/bin/time';
@@ -58,6 +60,15 @@ export function createMeter(folder: string, signal: AbortSignal): Meter {
       });
       return most;
     },
+    kill: async (command, isTime) => {
+      const run = { isStopped: false };
+      const { status } = await execute(command, signal, (_, stop) => {
+        if (!isTime()) return;
+        run.isStopped = true;
+        stop();
+      });
+      return run.isStopped && status === null;
+    },
   };
 }
 
@@ -69,7 +80,7 @@ interface Ended {
 }
 
 /** In a process group of its own, so that its children end with it and nothing else does. */
-function execute(command: Command, signal: AbortSignal, watch?: (pid: number) => void): Promise<Ended> {
+function execute(command: Command, signal: AbortSignal, watch?: (pid: number, stop: () => void) => void): Promise<Ended> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const since = performance.now();
@@ -84,7 +95,7 @@ function execute(command: Command, signal: AbortSignal, watch?: (pid: number) =>
     const stop = () => {
       if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
     };
-    const timer = watch === undefined ? undefined : setInterval(() => watch(child.pid ?? 0), 1);
+    const timer = watch === undefined ? undefined : setInterval(() => watch(child.pid ?? 0, stop), 1);
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
     child.once('exit', () => (wall = (performance.now() - since) / 1000));

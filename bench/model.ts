@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Data, writeModel } from './data.js';
+import type { Data } from './data.js';
 import { copyThenSync, floors, hashBesideCopy, hashOnOneCore, hashOnTwoCores, nodeAlone } from './floors.js';
 import { modelport, packageName, parseCounters, parsePackageBytes } from './ours.js';
 import { findPeer, modctl, modctlBuild } from './peers.js';
@@ -10,8 +10,7 @@ import { type Bench, type Section, type Target, findHighest, toDistanceTarget, t
 /** One large model on the disk: what hashing and copying cost, and how often each byte is touched. */
 export async function runModel(bench: Bench): Promise<Section> {
   const { disk } = bench.workspace;
-  bench.say(`writing a model of ${toMb(bench.options.size)}`);
-  const model = await writeModel(join(disk, 'model'), bench.options.size, bench.signal);
+  const model = await bench.model();
   const peers = await listPeerSteps(bench, model);
   const [pack, ...others] = listOurSteps(model, disk);
   // What writes as much as a floor stands right behind it, so that both find memory and disk alike.
@@ -28,6 +27,7 @@ export async function runModel(bench: Bench): Promise<Section> {
       ...listCounterTargets(results, model),
       toMemoryTarget(steps, results),
     ],
+    tables: [],
     notes: peers.length === 0 ? [toMissing('modctl')] : [],
   };
 }

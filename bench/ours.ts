@@ -10,18 +10,16 @@ export function modelport(home: string, args: readonly string[]): Command {
   return { program: process.execPath, args: [cliFile, ...args], env: { MODELPORT_HOME: home } };
 }
 
-export interface Counters {
-  readonly read: number;
-  readonly hashed: number;
-  readonly written: number;
-}
+/** Bytes, but for `requests`. */
+export type Counters = Readonly<Record<(typeof counterNames)[number], number>>;
+
+const counterNames = ['read', 'hashed', 'written', 'resumed', 'sent', 'received', 'requests'] as const;
 
 /** From what --verbose says on stderr. */
 export function parseCounters(outcome: Outcome | undefined): Counters | undefined {
   if (outcome?.kind !== 'done') return undefined;
-  const [read, hashed, written] = ['read', 'hashed', 'written'].map((name) => new RegExp(`^bytes ${name} +(\\d+)`, 'm').exec(outcome.stderr)?.[1]);
-  if (read === undefined || hashed === undefined || written === undefined) return undefined;
-  return { read: Number(read), hashed: Number(hashed), written: Number(written) };
+  const counts = counterNames.map((name) => [name, Number(new RegExp(`^(?:bytes )?${name} +(\\d+)`, 'm').exec(outcome.stderr)?.[1])] as const);
+  return counts.some(([, count]) => Number.isNaN(count)) ? undefined : (Object.fromEntries(counts) as Counters);
 }
 
 /** Bytes of all blobs of the package, from what `pack --json` says on stdout. */

@@ -2,7 +2,7 @@
 import type { Fact } from './machine.js';
 import type { Done } from './measure.js';
 import { type Results, type Step, compareWalls, listDone, median, toRatio } from './rounds.js';
-import type { Section, Target } from './section.js';
+import type { Section, Table, Target } from './section.js';
 
 export function toReport(facts: readonly Fact[], sections: readonly Section[], notes: readonly string[]): string {
   const parts = [
@@ -16,15 +16,15 @@ export function toReport(facts: readonly Fact[], sections: readonly Section[], n
   return `${parts.join('\n\n')}\n`;
 }
 
-function toSection({ title, steps, results, targets, notes }: Section): string {
+function toSection({ title, steps, results, targets, tables, notes }: Section): string {
   const rows = steps.map((step) => toStepRow(step, results));
-  const parts = [
-    `### ${title}`,
-    toTable(['step', 'min, s', 'median, s', 'max, s', 'cpu, s', 'memory, MB', 'ratio', 'beside'], rows),
-    toTable(['target', 'limit', 'measured', 'met'], targets.map(toTargetRow)),
-    ...notes,
+  const all: readonly Table[] = [
+    { titles: ['step', 'min, s', 'median, s', 'max, s', 'cpu, s', 'memory, MB', 'ratio', 'beside'], rows },
+    { titles: ['target', 'limit', 'measured', 'met'], rows: targets.map(toTargetRow) },
+    ...tables,
   ];
-  return parts.join('\n\n');
+  const shown = all.filter((table) => table.rows.length > 0).map((table) => toTable(table.titles, table.rows));
+  return [`### ${title}`, ...shown, ...notes].join('\n\n');
 }
 
 function toStepRow(step: Step, results: Results): string[] {
@@ -49,7 +49,7 @@ function toUsage(done: readonly Done[]): string[] {
 
 /** A figure is judged as it is printed. */
 function toTargetRow({ what, unit, bound, limit, measured }: Target): string[] {
-  const digits = { x: 2, times: 4, s: 3, ms: 1, MB: 0 }[unit];
+  const digits = { x: 2, times: 4, s: 3, ms: 1, MB: 0, MiB: 1 }[unit];
   if (measured === undefined) return [what, `${bound} ${limit} ${unit}`, 'not measured', '-'];
   const shown = measured.toFixed(digits);
   const met = bound === 'at most' ? Number(shown) <= limit : Number(shown) >= limit;

@@ -1,3 +1,4 @@
+import type { Data } from './data.js';
 import type { Done } from './measure.js';
 import type { Options } from './options.js';
 import { type Results, type Runner, type Step, compareWalls, listDone, toDifference, toRatio } from './rounds.js';
@@ -8,15 +9,22 @@ export interface Bench extends Runner {
   readonly options: Options;
   readonly workspace: Workspace;
   readonly signal: AbortSignal;
+  /** The large model; written by the section that needs it first. */
+  model(): Promise<Data>;
 }
 
 /** `measured` is undefined when it could not be measured. `times` is a count, `x` a ratio of times. */
 export interface Target {
   readonly what: string;
-  readonly unit: 'x' | 'times' | 's' | 'ms' | 'MB';
+  readonly unit: 'x' | 'times' | 's' | 'ms' | 'MB' | 'MiB';
   readonly bound: 'at most' | 'at least';
   readonly limit: number;
   readonly measured: number | undefined;
+}
+
+export interface Table {
+  readonly titles: readonly string[];
+  readonly rows: readonly (readonly string[])[];
 }
 
 export interface Section {
@@ -24,6 +32,8 @@ export interface Section {
   readonly steps: readonly Step[];
   readonly results: Results;
   readonly targets: readonly Target[];
+  /** What no time says. */
+  readonly tables: readonly Table[];
   readonly notes: readonly string[];
 }
 
@@ -52,7 +62,7 @@ export function findHighest(values: readonly (number | undefined)[]): number | u
 }
 
 export function toMissing(tool: string): string {
-  return `${tool} was not found, so it was not measured; \`.ci/install-peers\` builds it.`;
+  return `${tool} was not found, so it was not measured; \`.ci/install-peers\` brings it.`;
 }
 
 export function toMb(bytes: number): string {

@@ -20,6 +20,7 @@ export async function runStart(bench: Bench): Promise<Section> {
     steps,
     results,
     targets: [toDistanceTarget(results, 'modelport version', floors.node, 'ms', 25), toMemoryTarget(steps, results)],
+    tables: [],
     notes: [],
   };
 }
