@@ -7,19 +7,25 @@ const common = 'Common options:';
 const network = 'Registry options:';
 const mostAtOnce = 64;
 
+/** With the options about names too, or only those that say how registries are spoken to. */
+export type RegistryUse = 'with-names' | 'without-names';
+
 /**
  * A command with the options that every command has, and those of registries where it has to do with them. Its own options are added by
  * its file. `inherit` gives it the program's settings.
  */
-export function createBaseCommand(name: string, usesRegistries: boolean, inherit: (command: CommandUnknownOpts) => void) {
+export function createBaseCommand(name: string, usesRegistries: RegistryUse | undefined, inherit: (command: CommandUnknownOpts) => void) {
   const command = new Command(name);
   inherit(command);
   const base = addCommonOptions(command);
   // What is not asked for is absent: the types are the same either way.
-  return usesRegistries ? addRegistryOptions(base) : (base as ReturnType<typeof addRegistryOptions>);
+  type Complete = ReturnType<typeof addNameOptions>;
+  if (usesRegistries === undefined) return base as Complete;
+  const talking = addTransportOptions(base);
+  return usesRegistries === 'with-names' ? addNameOptions(talking) : (talking as Complete);
 }
 
-function addRegistryOptions(command: ReturnType<typeof addCommonOptions>) {
+function addNameOptions(command: ReturnType<typeof addTransportOptions>) {
   return command
     .addOption(new Option('--local', 'names are those of the local store only').helpGroup(network).conflicts('remote'))
     .addOption(new Option('--remote', 'names are those of registries only').helpGroup(network))
@@ -27,7 +33,11 @@ function addRegistryOptions(command: ReturnType<typeof addCommonOptions>) {
       new Option('--mirror <host>', 'read from HOST[:PORT][/PREFIX] first, and from the registry where that fails (repeatable)')
         .argParser(collect)
         .helpGroup(network),
-    )
+    );
+}
+
+function addTransportOptions(command: ReturnType<typeof addCommonOptions>) {
+  return command
     .addOption(new Option('--plain-http', 'speak to registries without TLS (to this machine it is the rule)').helpGroup(network))
     .addOption(new Option('--insecure', 'do not check certificates').helpGroup(network))
     .addOption(new Option('--ca-file <file>', 'trust this certificate authority too (PEM)').helpGroup(network))

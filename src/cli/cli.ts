@@ -60,17 +60,17 @@ function toNetwork({ local, remote, mirror, plainHttp, insecure, caFile, cert, k
   return { names, ...given({ mirrors: mirror, plainHttp, insecure, caFile, cert, key }) };
 }
 
-/** Findings that are said at once, before the result; in JSON they are part of it. */
+/** Findings that are said at once, before the result. In JSON they are part of it, but for what a registry wants a person to hear. */
 function toAnnouncement(io: CliIo, options: CommonOptions, escape: Escape): OpsContext['announce'] {
   const style = styleFor(io.stderr, io.env, options.color);
-  const isSilent = options.json === true || options.quiet === true;
   return (findings) => {
-    if (!isSilent)
-      io.stderr.write(
-        renderFindings(toDisplayable(findings, escape), style)
-          .map((line) => `${line}\n`)
-          .join(''),
-      );
+    const said = options.json === true ? findings.filter(({ code }) => code.startsWith('registry/')) : findings;
+    if (options.quiet === true) return;
+    io.stderr.write(
+      renderFindings(toDisplayable(said, escape), style)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
   };
 }
 

@@ -1,4 +1,4 @@
-import type { BaseCommand } from './base-command.js';
+import type { BaseCommand, RegistryUse } from './base-command.js';
 import type { Cli } from './cli.js';
 
 /** One worked example: what it does, and the command line. */
@@ -8,8 +8,8 @@ export type Example = readonly [purpose: string, line: string];
 export interface CommandModule {
   /** Shown first in the help. */
   readonly examples: readonly Example[];
-  /** Whether it has the options of registries. */
-  readonly usesRegistries?: true;
+  /** Which options of registries it has; none without it. */
+  readonly usesRegistries?: RegistryUse;
   /** Adds arguments, options and the action. */
   readonly define: (command: BaseCommand, cli: Cli) => void;
 }

@@ -74,7 +74,7 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/list.js')).list,
   },
   { name: 'tag', group: store, summary: 'Give a package another name', load: async () => (await import('./commands/tag.js')).tag },
-  { name: 'rm', group: store, summary: 'Remove names from the store', load: async () => (await import('./commands/rm.js')).rm },
+  { name: 'rm', group: store, summary: 'Remove names from the store or a registry', load: async () => (await import('./commands/rm.js')).rm },
   { name: 'prune', group: store, summary: 'Delete what no name needs any more', load: async () => (await import('./commands/prune.js')).prune },
   {
     name: 'doctor',

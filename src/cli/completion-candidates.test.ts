@@ -20,11 +20,13 @@ describe('findCandidates', () => {
   it('offers commands for the first word, and none that is hidden', () => {
     expect(find('in')).toEqual({ values: ['init', 'inspect'], wants: 'nothing' });
     expect(find('').values).not.toContain('__complete');
-    expect(find('help p').values).toEqual(['pack', 'prune']);
+    expect(find('help p').values).toEqual(['pack', 'push', 'pull', 'prune']);
   });
 
   it('offers the options of the command that was begun', () => {
     expect(find('inspect x --t')).toEqual({ values: ['--tensors'], wants: 'nothing' });
+    expect(find('pull x --re')).toEqual({ values: ['--remote', '--referrers'], wants: 'nothing' });
+    expect(find('login h --pass').values).toEqual(['--password-stdin']);
     expect(find('pack --dry')).toEqual({ values: [], wants: 'nothing' });
   });
 
@@ -38,6 +40,10 @@ describe('findCandidates', () => {
     expect(find('rm a b ')).toEqual({ values: [], wants: 'files-and-names' });
     expect(find('pack -o ')).toEqual({ values: [], wants: 'files' });
     expect(find('doctor ')).toEqual({ values: [], wants: 'nothing' });
+    expect(find('logout ')).toEqual({ values: [], wants: 'nothing' });
+    expect(find('push ./m ')).toEqual({ values: [], wants: 'files-and-names' });
+    expect(find('login h -u ')).toEqual({ values: [], wants: 'nothing' });
+    expect(find('pull --ca-file ')).toEqual({ values: [], wants: 'files' });
     expect(find('nope ')).toEqual({ values: [], wants: 'nothing' });
   });
 });

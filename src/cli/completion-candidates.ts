@@ -27,8 +27,14 @@ function findOptionValue(command: CommandUnknownOpts, words: readonly string[]):
   const before = words.at(-2) ?? '';
   const option = takesValue(command, before);
   if (option === undefined) return undefined;
-  if (option.argChoices === undefined) return { values: [], wants: option.long === '--tag' ? 'files-and-names' : 'files' };
+  if (option.argChoices === undefined) return { values: [], wants: wantsOf(option) };
   return { values: toValues(option.argChoices, words.at(-1) ?? ''), wants: 'nothing' };
+}
+
+/** What is in pointed brackets says what a value is. Hosts, users and numbers are known to nobody here. */
+function wantsOf({ long, flags }: { readonly long?: string | undefined; readonly flags: string }): Candidates['wants'] {
+  if (long === '--tag') return 'files-and-names';
+  return /<(host|name|word|n|glob)>/.test(flags) ? 'nothing' : 'files';
 }
 
 function takesValue(command: CommandUnknownOpts, word: string | undefined) {
@@ -47,7 +53,7 @@ function findWord(command: CommandUnknownOpts, words: readonly string[], current
   const declared = command.registeredArguments;
   const argument = declared[position] ?? (declared.at(-1)?.variadic === true ? declared.at(-1) : undefined);
   if (argument?.argChoices !== undefined) return { values: toValues(argument.argChoices, current), wants: 'nothing' };
-  return { values: [], wants: declared.length === 0 ? 'nothing' : 'files-and-names' };
+  return { values: [], wants: declared.length === 0 || argument?.name() === 'host' ? 'nothing' : 'files-and-names' };
 }
 
 function toValues(choices: readonly string[], start: string): Candidates['values'] {

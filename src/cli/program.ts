@@ -55,16 +55,18 @@ function settle(program: CommandUnknownOpts, { io }: Cli): void {
   });
 }
 
-/** What belongs to this command only stands before what every command has. */
+const lastGroups = ['Registry options:', 'Common options:'];
+
+/** What belongs to this command only stands before what many and what all commands have. */
 function commonLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
-  const isCommon = ([heading]: [string, T[]]) => Number(heading.startsWith('Common'));
-  return new Map([...groups].sort((a, b) => isCommon(a) - isCommon(b)));
+  const rank = ([heading]: [string, T[]]) => lastGroups.indexOf(heading);
+  return new Map([...groups].sort((a, b) => rank(a) - rank(b)));
 }
 
 async function createCommand(entry: CommandEntry, called: string | undefined, program: CommandUnknownOpts, cli: Cli): Promise<CommandUnknownOpts> {
   if (called !== 'all' && called !== entry.name) return new Command(entry.name).description(entry.summary).helpGroup(entry.group);
   const { examples, define, usesRegistries } = await entry.load();
-  const command = createBaseCommand(entry.name, usesRegistries === true, (bare) => bare.copyInheritedSettings(program));
+  const command = createBaseCommand(entry.name, usesRegistries, (bare) => bare.copyInheritedSettings(program));
   if (examples.length > 0) command.addHelpText('before', `${toExampleText(examples)}\n`);
   define(command.description(entry.summary), cli);
   return command.helpGroup(entry.group);

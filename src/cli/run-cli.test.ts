@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo, createMemoryStream } from '../../test/support/memory-io.js';
@@ -56,6 +57,7 @@ describe('options', () => {
     files: { added: [], removed: [], changed: [], renamed: [] },
     tensors: { added: [], removed: [], changed: [] },
   };
+  const pushed = { host: 'h:1', repository: 'x', tag: 'latest' };
   const cases: [verb: keyof Ops, line: string, result: unknown, options: unknown][] = [
     ['init', 'init', { path: 'modelport.toml', text: '', findings: [] }, { dir: '.' }],
     ['init', 'init ./m --force -o m.toml', { path: 'm.toml', text: '', findings: [] }, { dir: './m', force: true, output: 'm.toml' }],
@@ -76,7 +78,7 @@ describe('options', () => {
         set: ['a=b', 'c=d'],
       },
     ],
-    ['inspect', 'inspect x --tensors --digest --local', inspected, { location: 'x', tensors: true, digest: true, local: true }],
+    ['inspect', 'inspect x --tensors --digest --local', inspected, { location: 'x', tensors: true, digest: true }],
     ['ls', 'ls x', { files: [], findings: [] }, { location: 'x' }],
     ['ls', 'ls -l x --digests', { files: [], findings: [] }, { location: 'x', digests: true }],
     ['validate', 'validate x --strict', { format: 'modelpack', valid: true, findings: [] }, { location: 'x', strict: true }],
@@ -87,7 +89,23 @@ describe('options', () => {
       { path: 'd', files: 1, bytes: 1, digest, findings: [] },
       { location: 'x', output: 'd', include: ['a', 'b'], exclude: ['c'], overwrite: true, sameOwner: true },
     ],
-    ['copy', 'copy --all a b', moved, { source: 'a', destination: 'b', all: true }],
+    ['unpack', 'unpack x -o d --shared', { path: 'd', files: 1, bytes: 1, digest, findings: [] }, { location: 'x', output: 'd', shared: true }],
+    ['copy', 'copy --all --referrers a b', moved, { source: 'a', destination: 'b', all: true, referrers: true }],
+    ['push', 'push a', { ...moved, pushed }, { source: 'a' }],
+    [
+      'push',
+      'push ./m h:1/x --vintage cnai --layers raw --hybrid -f Kitfile --set a=b --referrers',
+      { ...moved, pushed },
+      { source: './m', destination: 'h:1/x', vintage: 'cnai', layers: ['raw'], hybrid: true, file: 'Kitfile', set: ['a=b'], referrers: true },
+    ],
+    ['pull', 'pull h:1/x --referrers', { ...moved, findings: [] }, { name: 'h:1/x', referrers: true }],
+    [
+      'pull',
+      'pull h:1/x -o d --include a --exclude b -f --same-owner --shared',
+      { ...moved, path: 'd', files: 1, findings: [] },
+      { name: 'h:1/x', output: 'd', include: ['a'], exclude: ['b'], overwrite: true, sameOwner: true, shared: true },
+    ],
+    ['logout', 'logout h:1', { host: 'h:1', removed: true }, { host: 'h:1' }],
     [
       'convert',
       'convert a b --vintage cnai --dry-run --fail-on-loss',
@@ -111,6 +129,7 @@ describe('options', () => {
     ['list', 'list oci:d', { packages: [], next: null }, { location: 'oci:d' }],
     ['tag', 'tag a b', { name: 'b', digest, replaced: null }, { source: 'a', name: 'b' }],
     ['rm', 'rm -y a b', { removed: [] }, { names: ['a', 'b'] }],
+    ['rm', 'rm --remote --yes h:1/a', { removed: [] }, { names: ['h:1/a'] }],
     ['prune', 'prune -n', { dryRun: true, removed: [], freedBytes: 0, kept: 0 }, { dryRun: true }],
     ['doctor', 'doctor', { ok: true, checks: [] }, {}],
   ];
@@ -131,6 +150,29 @@ describe('options', () => {
       { cwd: '/some/where', env: { MODELPORT_HOME: '/home' } },
     );
     expect(calls[0]?.context).toMatchObject({ concurrency: 3, cwd: '/some/where', env: { MODELPORT_HOME: '/home' } });
+  });
+
+  it.each([
+    ['', { names: 'auto' }],
+    ['--local', { names: 'local' }],
+    ['--remote --plain-http --insecure', { names: 'remote', plainHttp: true, insecure: true }],
+    ['--ca-file a --cert b --key c', { names: 'auto', caFile: 'a', cert: 'b', key: 'c' }],
+    ['--mirror a --mirror http://b/c', { names: 'auto', mirrors: ['a', 'http://b/c'] }],
+  ])('say how registries are spoken to: %j', async (options, network) => {
+    const words = options.split(' ').filter((word) => word !== '');
+    const { calls } = await call(['ls', 'x', ...words], { ls: { files: [], findings: [] } });
+    expect(calls[0]?.context.network).toEqual(network);
+  });
+
+  it('a login is read from standard input, and handed to the verb alone', async () => {
+    const login = { host: 'h:1', username: 'u', where: 'f', encrypted: true, asked: true };
+    const { status, calls, out, err } = await call(
+      ['login', 'h:1', '-u', 'u', '--password-stdin'],
+      { login },
+      { stdin: Readable.from([Buffer.from('word\n')]) },
+    );
+    expect([status, calls[0]?.options]).toEqual([0, { host: 'h:1', username: 'u', password: 'word' }]);
+    expect(out + err).not.toContain('word');
   });
 });
 

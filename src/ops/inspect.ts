@@ -1,9 +1,10 @@
-import type { Digest, Part } from '../core/index.js';
+import type { Digest, Finding, Part } from '../core/index.js';
 import { completeWeights } from './complete-weights.js';
 import type { OpsContext } from './context.js';
 import { describeMounts } from './mountable.js';
-import { distinct, openPackage } from './package.js';
+import { distinct, readSource } from './package.js';
 import type { InspectResult, PartResult } from './results.js';
+import { type OpenedSource, openSource } from './source.js';
 
 export interface InspectOptions {
   readonly location: string;
@@ -15,7 +16,8 @@ export interface InspectOptions {
 
 /** What a package is, from headers only: manifest, config, and the first bytes of the weight files. */
 export async function inspect(options: InspectOptions, context: OpsContext): Promise<InspectResult> {
-  const { pkg, source, known } = await openPackage(options.location, context);
+  const source = await openSource(options.location, context);
+  const { pkg, known } = await readSource(source, isFar(source) ? toFar(context) : context);
   const completed = known ? await completeWeights(pkg, context) : { pkg, weightFiles: [] };
   const { format, vintage, identity, weights, capabilities, io, run, extra, findings } = completed.pkg;
   return {
@@ -33,10 +35,27 @@ export async function inspect(options: InspectOptions, context: OpsContext): Pro
     run,
     encrypted: false,
     extra,
-    findings: distinct(findings),
+    findings: distinct(findings).map((finding) => (isFar(source) ? toFarFinding(finding, options.location) : finding)),
     ...(options.tensors === true ? { tensors: completed.weightFiles.flatMap((file) => file.tensors) } : {}),
     ...(source.kind === 'oci' && known ? { mountable: describeMounts(pkg) } : {}),
   };
+}
+
+/** To see the files of a compressed layer all of it has to be fetched: that is done for small ones only. */
+const farLayerBytes = 1024 * 1024;
+
+function isFar(source: OpenedSource): boolean {
+  return source.kind === 'oci' && source.from === 'registry';
+}
+
+function toFar(context: OpsContext): OpsContext {
+  const { limits } = context;
+  return { ...context, limits: { ...limits, listedLayerBytes: Math.min(limits.listedLayerBytes, farLayerBytes) } };
+}
+
+function toFarFinding(finding: Finding, location: string): Finding {
+  if (finding.code !== 'modelpack/layer-too-large') return finding;
+  return { hint: `\`modelport ls ${location}\` fetches what it can list; \`modelport pull ${location}\` brings all of it here`, ...finding };
 }
 
 export function toPartResult(part: Part): PartResult {

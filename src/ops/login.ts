@@ -18,7 +18,10 @@ export async function login({ host, username, password }: LoginOptions, context:
   const credentials: Credentials = { kind: 'password', username, password };
   const { openCredentialStore } = await import('../registry/client/index.js');
   const registries = await openRegistries(context, only(host, credentials));
-  const { asked } = await registries.ping(host).catch(toWrongLogin).finally(() => registries.close());
+  const { asked } = await registries
+    .ping(host)
+    .catch(toWrongLogin)
+    .finally(() => registries.close());
   const { where, encrypted } = await openCredentialStore({ env: context.env }).save(host, credentials);
   return { host, username, where, encrypted, asked };
 }

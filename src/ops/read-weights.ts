@@ -13,7 +13,7 @@ import type { OpsContext } from './context.js';
 /** What the weight files among the parts say of themselves; a malformed header is a finding. Reads headers only. */
 export async function readWeights(parts: readonly Part[], context: OpsContext): Promise<{ files: WeightFile[]; findings: Finding[] }> {
   const findings: Finding[] = [];
-  const candidates = parts.filter((part) => part.role === 'weights');
+  const candidates = parts.filter((part) => part.role === 'weights' && !isClosedArchive(part));
   const read = await mapConcurrent(candidates, context.concurrency, async (part) => {
     const access = accessPart(part.content, part.size);
     try {
@@ -28,6 +28,11 @@ export async function readWeights(parts: readonly Part[], context: OpsContext): 
   });
   const files = read.filter((file) => file !== undefined);
   return { files, findings: [...findings, ...files.flatMap((file) => file.findings)] };
+}
+
+/** A layer that could not be looked into stands in for its files: its bytes are those of an archive. */
+function isClosedArchive({ content, mediaType = '' }: Part): boolean {
+  return content.kind === 'blob' && /[.+](tar|gzip|zstd)$/.test(mediaType);
 }
 
 function toFinding(error: ToolkitError, part: Part): Finding {

@@ -18,8 +18,8 @@ const readers: Partial<Readonly<Record<WeightFormat, Reader>>> = {
   pt: readPyTorch,
 };
 
-/** Enough for the whole header of nearly every safetensors file. */
-const headBytes = 100 * 1024;
+/** Enough for the whole header of nearly every safetensors file, and as much as a window on a remote one brings. */
+const headBytes = 80 * 1024;
 
 /**
  * Reads the header of a weight file and nothing of its tensors. Offsets asked of `access` never go back, so a forward-only source serves.

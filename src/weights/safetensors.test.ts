@@ -28,8 +28,8 @@ describe('readSafetensors', () => {
     expect(file.tensors).toHaveLength(3000);
     const end = 8 + Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
     expect(access.reads).toEqual([
-      { offset: 0, length: 102400 },
-      { offset: 102400, length: end - 102400 },
+      { offset: 0, length: 81920 },
+      { offset: 81920, length: end - 81920 },
     ]);
   });
 
@@ -37,7 +37,7 @@ describe('readSafetensors', () => {
     const header = makeSafetensors({ w: { dtype: 'BF16', shape: [2 ** 20, 2 ** 16], data_offsets: [0, 2 ** 37] } }, 0);
     const access = forwardOnly(header, header.length + 2 ** 37);
     expect((await readSafetensors('m', access, defaultLimits)).parameters).toBe(2 ** 36);
-    expect(access.reads).toEqual([{ offset: 0, length: 102400 }]);
+    expect(access.reads).toEqual([{ offset: 0, length: 81920 }]);
   });
 
   it('reads scalars, empty tensors, padding and types of fewer bits than a byte', async () => {

@@ -124,6 +124,7 @@ it('list', async () => {
       digest: sha,
       format: 'modelpack',
       vintage: 'cncf',
+      parameters: '0.1K',
       size: expect.any(Number),
       createdAt: null,
     });

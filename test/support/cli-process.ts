@@ -18,12 +18,12 @@ export interface CliEnded {
   readonly stderr: string;
 }
 
-export function startCli(args: readonly string[], { home, cwd, env = {} }: Surroundings): ChildProcess {
+export function startCli(args: readonly string[], { home, cwd, env = {} }: Surroundings, stdin: 'ignore' | 'pipe' = 'ignore'): ChildProcess {
   const { PATH = '' } = process.env;
   return spawn(process.execPath, [program, ...args], {
     cwd,
     env: { PATH, HOME: cwd, MODELPORT_HOME: home, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   });
 }
 

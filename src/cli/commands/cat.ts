@@ -9,7 +9,7 @@ export const cat: CommandModule = {
     ['Read a file of a package', 'modelport cat demo/digits:v1 README.md'],
     ['Get one file out', 'modelport cat digits.tar model.safetensors > model.safetensors'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)

@@ -8,7 +8,7 @@ export const convert: CommandModule = {
     ['Stamp a package as another edition; no blob is touched', 'modelport convert demo/digits:v1 demo/digits:v1-cnai --vintage cnai'],
     ['See what would be lost, write nothing', 'modelport convert demo/digits:v1 digits.tar --vintage draft-2024 --dry-run'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<source>', locationHelp, sourceArgument)

@@ -12,7 +12,7 @@ export const copy: CommandModule = {
       'modelport copy --all --referrers old.example.com/team/model new.example.com/team/model',
     ],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<source>', locationHelp, sourceArgument)

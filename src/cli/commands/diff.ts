@@ -8,7 +8,7 @@ export const diff: CommandModule = {
     ['Compare two packages', 'modelport diff demo/digits:v1 demo/digits:v2'],
     ['Compare a package with the folder it came from, tensor values too', 'modelport diff demo/digits:v1 ./digits --values'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<a>', locationHelp, sourceArgument)

@@ -8,7 +8,7 @@ export const edit: CommandModule = {
     ['Take a long text out of a file', 'modelport edit demo/digits:v1 -t demo/digits:v2 --set description=@README.md'],
     ['Add one file and drop another', 'modelport edit digits.tar -o digits-2.tar --add NOTICE:doc --remove draft.md'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)

@@ -8,7 +8,7 @@ export const inspect: CommandModule = {
     ['See what a folder would become', 'modelport inspect ./digits'],
     ['Ask for one value in a script', 'modelport inspect demo/digits:v1 --json | jq .weights.parameters'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)

@@ -9,7 +9,7 @@ export const list: CommandModule = {
     ['List the tags of a repository, and the repositories of a registry', 'modelport list localhost:5000/team/model; modelport list localhost:5000'],
     ['Only the names, for a script', 'modelport list --quiet'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('[location]', 'layout, archive, HOST/REPO or HOST; without it the local store', sourceArgument)

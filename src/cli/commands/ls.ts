@@ -8,7 +8,7 @@ export const ls: CommandModule = {
     ['With mode, role, size and digest', 'modelport ls -l demo/digits:v1'],
     ['Hash what is inside tar layers, too', 'modelport ls --digests demo/digits:v1'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)

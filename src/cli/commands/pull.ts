@@ -9,7 +9,7 @@ export const pull: CommandModule = {
     ['Many folders that share one copy on this disk', 'modelport pull --shared registry.example.com/team/digits:v1 -o ./digits'],
     ['Through a mirror that is nearer', 'modelport pull --mirror http://localhost:65001 ghcr.io/team/digits:v1 -o ./digits'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<name>', 'HOST/REPO:TAG or HOST/REPO@DIGEST')

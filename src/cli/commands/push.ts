@@ -8,7 +8,7 @@ export const push: CommandModule = {
     ['Send a package of the local store under another name', 'modelport push demo/digits:v1 registry.example.com/team/digits:v1'],
     ['Send it to where its name says', 'modelport push registry.example.com/team/digits:v1'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<source>', 'folder, or a package: name, file, oci:DIR[:TAG]', sourceArgument)

@@ -7,7 +7,7 @@ export const tag: CommandModule = {
     ['Give a package a second name', 'modelport tag demo/digits:v1 demo/digits:stable'],
     ['The same at a registry', 'modelport tag --remote localhost:5000/digits:v1 localhost:5000/digits:stable'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<source>', locationHelp, sourceArgument)

@@ -9,7 +9,7 @@ export const unpack: CommandModule = {
     ['Everything but the weights', "modelport unpack digits.tar -o ./digits --exclude '**/*.safetensors'"],
     ['A tenth copy that takes no space', 'modelport unpack demo/digits:v1 -o ./served --shared'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)

@@ -8,7 +8,7 @@ export const validate: CommandModule = {
     ['Check a package against its specification', 'modelport validate demo/digits:v1'],
     ['Fail on warnings, too', 'modelport validate --strict digits.tar'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command
       .argument('<location>', locationHelp, sourceArgument)

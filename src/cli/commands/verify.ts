@@ -9,7 +9,7 @@ export const verify: CommandModule = {
     ['Hash everything that the local store names', 'modelport verify'],
     ['Check a file before it is sent on', 'modelport verify digits.tar'],
   ],
-  usesRegistries: true,
+  usesRegistries: 'with-names',
   define: (command, cli) =>
     command.argument('[location]', `${locationHelp}; without it all that the local store names`, sourceArgument).action((location, options) =>
       cli.run(

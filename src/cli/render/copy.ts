@@ -7,7 +7,9 @@ import { toTarget, toTotals } from './totals.js';
 
 export const renderCopy: Render<CopyResult> = (result, style) => {
   const many = result.copied.length > 1;
-  const title = many ? `${plural(result.copied.length, 'package')} to ${result.path ?? 'the store'}` : `to ${style.color.bold(toTarget(result))}`;
+  const title = many
+    ? `${plural(result.copied.length, 'package')} to ${style.color.bold(result.path ?? result.repository ?? 'the store')}`
+    : `to ${style.color.bold(toTarget(result))}`;
   const roots = result.copied.map(({ name, digest }) => [name ?? '<none>', digest]);
   return {
     out: [
@@ -17,6 +19,7 @@ export const renderCopy: Render<CopyResult> = (result, style) => {
         [
           ['digest', many ? undefined : result.digest],
           ['bytes', toTotals(result.bytes)],
+          ['attached', result.referrers === undefined ? undefined : plural(result.referrers.length, 'referrer')],
         ],
         style,
       ),

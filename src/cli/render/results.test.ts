@@ -7,11 +7,14 @@ import { renderDoctor } from './doctor.js';
 import { renderEdit } from './edit.js';
 import { renderInit } from './init.js';
 import { renderList } from './list.js';
+import { renderLogin, renderLogout } from './login.js';
 import { renderLongList, renderPaths } from './ls.js';
 import { renderPack } from './pack.js';
 import { renderPrune } from './prune.js';
+import { renderPull } from './pull.js';
+import { renderPush } from './push.js';
 import type { Render } from './rendered.js';
-import { renderRm } from './rm.js';
+import { renderRemoteRm, renderRm } from './rm.js';
 import { renderTag } from './tag.js';
 import { renderUnpack } from './unpack.js';
 import { renderValidate } from './validate.js';
@@ -73,6 +76,66 @@ describe('copy', () => {
     const shown = render(renderCopy, { ...moved, name: null, path: './mirror', copied, bytes: { total: 10, sent: 10, skipped: 0 } });
     expect(shown.out).toEqual(['Copied 2 packages to ./mirror', `  v1      ${a}`, `  <none>  ${b}`, '  bytes  10 B']);
     expect(shown.quiet).toEqual([a, b]);
+  });
+
+  it('to a registry, with what is attached', () => {
+    const copied = [
+      { name: 'h:1/x:v1', digest: a },
+      { name: 'h:1/x:v2', digest: b },
+    ];
+    const referrers = [{ digest: b, artifactType: null }];
+    const whole = { total: 10, sent: 10, skipped: 0 };
+    expect(render(renderCopy, { ...moved, repository: 'h:1/x', copied, referrers, bytes: whole }).out).toEqual([
+      'Copied 2 packages to h:1/x',
+      `  h:1/x:v1  ${a}`,
+      `  h:1/x:v2  ${b}`,
+      '  bytes     10 B',
+      '  attached  1 referrer',
+    ]);
+  });
+});
+
+describe('push and pull', () => {
+  const pushed = { host: 'h:1', repository: 'x', tag: 'v1' };
+  const sent = { ...moved, name: 'h:1/x:v1', referrers: [], pushed };
+  it('say what went where', () => {
+    const part = { role: 'weights', path: 'm', size: 1, digest: null } as const;
+    expect(render(renderPush, { ...sent, parts: [part], findings: [warning], hybrid: { name: 'h:1/x:v1-image', digest: b } })).toEqual({
+      out: [
+        'Pushed 1 file to h:1/x:v1',
+        `  digest    ${a}`,
+        '  bytes     20.4 kB, 800 B new, 19.6 kB there already',
+        `  image     h:1/x:v1-image ${b}`,
+        '  attached  0 referrers',
+      ],
+      err: ['warning MP-1: No place for x'],
+      quiet: [a],
+    });
+    expect(render(renderPush, sent).out[0]).toBe('Pushed to h:1/x:v1');
+  });
+
+  it('say what came, and where it is', () => {
+    const kept = { ...moved, name: 'h:1/x:v1', findings: [] };
+    expect(render(renderPull, kept)).toMatchObject({ out: ['Pulled h:1/x:v1 to the store', `  digest  ${a}`, expect.any(String)], quiet: [a] });
+    expect(render(renderPull, { ...kept, name: null }).out[0]).toBe(`Pulled ${a} to the store`);
+    expect(render(renderPull, { ...kept, path: './d', files: 2, findings: [warning] })).toMatchObject({
+      out: ['Pulled 2 files to ./d', expect.any(String), expect.any(String)],
+      err: ['warning MP-1: No place for x'],
+      quiet: ['./d'],
+    });
+  });
+});
+
+describe('login and logout', () => {
+  const login = { host: 'h:1', username: 'ci', where: 'config.json', encrypted: true, asked: true };
+  it('say where the login is, and what may be amiss with it', () => {
+    expect(render(renderLogin, login)).toEqual({ out: ['Logged in to h:1 as ci; kept in config.json'], err: [], quiet: [] });
+    expect(render(renderLogin, { ...login, encrypted: false, asked: false }).err).toEqual([
+      expect.stringContaining('was not tried'),
+      expect.stringContaining('credential helper'),
+    ]);
+    expect(render(renderLogout, { host: 'h:1', removed: true }).out).toEqual(['Logged out of h:1']);
+    expect(render(renderLogout, { host: 'h:1', removed: false }).out).toEqual(['There was no login for h:1']);
   });
 });
 
@@ -204,6 +267,10 @@ describe('list', () => {
       err: [],
       quiet: ['demo/x:v1', b],
     });
+    expect(render(renderList, { packages: packages.map((row) => ({ ...row, parameters: '1.5B', createdAt: null })), next: null }).out[0]).toBe(
+      'NAME       FORMAT          PARAMETERS     SIZE  DIGEST',
+    );
+    expect(render(renderList, { packages: [], repositories: ['a', 'b/c'], next: null })).toEqual({ out: ['a', 'b/c'], err: [], quiet: ['a', 'b/c'] });
     expect(render(renderList, { packages: [], next: null })).toMatchObject({ out: [], err: [expect.stringContaining('modelport pack')] });
   });
 });
@@ -222,6 +289,8 @@ describe('the store', () => {
     expect(render(renderRm, { removed: [{ name: 'demo/x:v1', descriptor: { mediaType: 'm', digest: a, size: 1 } }] }).out).toEqual([
       `Removed demo/x:v1 ${a}`,
     ]);
+    expect(render(renderRm, { removed: [] }).err).toEqual([expect.stringContaining('prune')]);
+    expect(render(renderRemoteRm, { removed: [] }).err).toEqual([]);
   });
 
   it('prune counts', () => {

@@ -1,5 +1,14 @@
 import { accessPart, decompress, readTar, scanTar, sniffCompression, type TarEntry } from '../../bytes/index.js';
-import { type BlobSource, type Compression, createError, type Descriptor, isToolkitError, type Limits, type RandomAccess } from '../../core/index.js';
+import {
+  type BlobSource,
+  type Compression,
+  createError,
+  type Descriptor,
+  type ErrorCode,
+  isToolkitError,
+  type Limits,
+  type RandomAccess,
+} from '../../core/index.js';
 import type { LayerView } from './manifest-view.js';
 
 /** What is known of a layer after a look at its first bytes and, for a tar, at its headers. */
@@ -61,7 +70,8 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
 
 /** True for the errors with which a store says that it does not hold a blob. */
 export function isAbsence(error: unknown): boolean {
-  return isToolkitError(error, 'oci/not-found') || isToolkitError(error, 'store/blob-missing') || isToolkitError(error, 'bytes/not-found');
+  const codes: readonly ErrorCode[] = ['oci/not-found', 'store/blob-missing', 'bytes/not-found', 'registry/not-found'];
+  return isToolkitError(error) && codes.includes(error.code);
 }
 
 async function listEntries(

@@ -15,8 +15,9 @@ export function isLoopbackHost(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(name) || name === '[::1]';
 }
 
-export function toRegistryAddress(host: string, plainHttp: boolean): RegistryAddress {
-  const quirks = findQuirks(host);
+/** `given` counts before the quirks that are known. */
+export function toRegistryAddress(host: string, plainHttp: boolean, given: Partial<Quirks> = {}): RegistryAddress {
+  const quirks = { ...findQuirks(host), ...given };
   const scheme = plainHttp || isLoopbackHost(host) ? 'http' : 'https';
   return { host, origin: new URL(`${scheme}://${quirks.apiHost ?? host}`).origin, quirks };
 }
@@ -28,7 +29,8 @@ export function toRegistryAddress(host: string, plainHttp: boolean): RegistryAdd
 export function toLocation(location: string, requested: string, { origin }: RegistryAddress): string {
   const url = new URL(location, requested);
   const own = new URL(origin);
-  return url.hostname === own.hostname && (url.port === '' || url.port === own.port || url.protocol !== own.protocol)
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  return isWeb && url.hostname === own.hostname && (url.port === '' || url.port === own.port || url.protocol !== own.protocol)
     ? `${origin}${url.pathname}${url.search}`
     : url.href;
 }

@@ -82,3 +82,12 @@ function toHint(code: ErrorCode, host: string, special: string | undefined): str
   if (code === 'registry/busy') return 'Run the same command again later: it goes on where it stopped';
   return undefined;
 }
+
+/** A login page with status 200 is no document of a registry. `action` completes "Cannot …". */
+export function assertIsNoPage(contentType: string | undefined, bytes: Uint8Array, action: string): void {
+  if (!/html/i.test(contentType ?? '') && bytes[0] !== 0x3c) return;
+  throw createError('registry/bad-answer', {
+    message: `Cannot ${action}: expected JSON, found a web page`,
+    hint: 'The address is not that of a registry, or something between here and there asks for a login',
+  });
+}

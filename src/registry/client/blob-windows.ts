@@ -35,7 +35,10 @@ export class BlobWindows {
     const start = Math.min(range.start, descriptor.size);
     const end = Math.min(range.end ?? descriptor.size, descriptor.size);
     const known = this.#windows.get(descriptor.digest);
-    if (known !== undefined && start >= known.start && end <= known.start + known.bytes.byteLength) return slice(known, start, end);
+    if (known !== undefined && start >= known.start && end <= known.start + known.bytes.byteLength) {
+      this.#keep(descriptor.digest, known);
+      return slice(known, start, end);
+    }
     const until = Math.min(descriptor.size, Math.max(end, start + this.#lengthAt(start, known)));
     const window = { start, bytes: await this.#read(descriptor, start, until) };
     this.#keep(descriptor.digest, window);
@@ -48,6 +51,7 @@ export class BlobWindows {
     return Math.abs(gap) <= known.bytes.byteLength ? Math.min(longestBytes, 2 * known.bytes.byteLength) : otherBytes;
   }
 
+  /** As the youngest; what was not used for longest goes. */
   #keep(digest: Digest, window: Window): void {
     this.#windows.delete(digest);
     this.#windows.set(digest, window);

@@ -4,10 +4,12 @@ import type { CredentialStore } from './auth/auth.js';
 import { createAuthorizer } from './auth/authorizer.js';
 import { Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
+import { isRepositoryName } from './grammar.js';
 import { createHttpClient } from './http/http-client.js';
-import type { HttpClient, TlsOptions } from './http/http.js';
+import type { HttpClient, Timeouts, TlsOptions } from './http/http.js';
 import { MirroredRepository, type ReadableRepository } from './mirrored.js';
 import { readPages } from './pages.js';
+import type { Quirks } from './quirks.js';
 import { RemoteRepository } from './repository.js';
 import { defaultRetry, type RetryPolicy } from './retry.js';
 import type { UploadJournal } from './upload-journal.js';
@@ -29,7 +31,10 @@ export interface RegistryClientOptions {
   readonly mirrorsOf: (host: string) => readonly string[];
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
+  /** This and the next two for tests: short waits, and small pieces. */
   readonly retry?: RetryPolicy;
+  readonly timeouts?: Timeouts;
+  readonly quirks?: Partial<Quirks>;
   /** Told once what a registry wants a person to hear. */
   readonly warn: (host: string, text: string) => void;
 }
@@ -47,8 +52,8 @@ export interface RegistryClient {
 }
 
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
-  const { env, counters, tls, limits, signal } = options;
-  const http = createHttpClient({ env, counters, tls });
+  const { env, counters, tls, limits, signal, timeouts } = options;
+  const http = createHttpClient({ env, counters, tls, ...(timeouts === undefined ? {} : { timeouts }) });
   const connections = new Map<string, Connection>();
   const connect = (host: string, isPlain = options.isPlainHttp(host)) => {
     const known = connections.get(host) ?? createConnection(host, isPlain, http, options);
@@ -81,7 +86,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       } as const;
       for await (const page of readPages(connect(host), { ...call, scopes: [{ kind: 'catalog' }] }, limits)) {
         const names = isJsonObject(page) ? page['repositories'] : undefined;
-        for (const name of Array.isArray(names) ? names : []) if (typeof name === 'string') yield name;
+        for (const name of Array.isArray(names) ? names : []) if (isRepositoryName(name)) yield name;
       }
     },
     ping: async (host) => {
@@ -105,7 +110,7 @@ function parseMirror(text: string): { host: string; prefix: string; isPlain: boo
 
 function createConnection(host: string, isPlain: boolean, http: HttpClient, options: RegistryClientOptions): Connection {
   const { credentials, retry = defaultRetry, warn } = options;
-  const address = toRegistryAddress(host, isPlain);
+  const address = toRegistryAddress(host, isPlain, options.quirks);
   const authorizer = createAuthorizer({ host, registryUrl: address.origin, http, credentials, trustedRealmHosts: options.tokenHostsOf(host) });
   return new Connection(address, http, authorizer, retry, (text) => warn(host, text));
 }

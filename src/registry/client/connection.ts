@@ -4,6 +4,7 @@ import { readRefusal, toRefusalError } from './answer.js';
 import { type RegistryAddress, toLocation } from './address.js';
 import type { HttpBody, HttpClient, HttpMethod, HttpRequest, HttpResponse } from './http/http.js';
 import { isPassing, isPassingError, parseRetryAfter, type RetryPolicy, toDelay, wait } from './retry.js';
+import { parseWarnings } from './warnings.js';
 
 /** One call of the API. */
 export interface ApiCall {
@@ -23,6 +24,9 @@ export interface ApiCall {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Whoever says more has a fault. */
+const mostWarnings = 100;
+
 /** One registry: its address, its login, and trying again. Shared by everything that talks to it. */
 export class Connection {
   readonly address: RegistryAddress;
@@ -30,6 +34,7 @@ export class Connection {
   readonly #http: HttpClient;
   readonly #authorizer: Authorizer;
   readonly #warn: (text: string) => void;
+  readonly #warned = new Set<string>();
   #wasReached = false;
   /** Whether the registry ever asked for a login. */
   wasChallenged = false;
@@ -65,10 +70,15 @@ export class Connection {
   }
 
   async #accept(call: ApiCall, response: HttpResponse): Promise<HttpResponse> {
-    const warning = response.headers['warning'];
-    if (warning !== undefined) this.#warn(warning);
+    for (const text of parseWarnings(response.headers['warning'])) this.#warnOnce(text);
     if (call.accepts.includes(response.status)) return response;
     throw toRefusalError(call.action, await readRefusal(response), this.address);
+  }
+
+  #warnOnce(text: string): void {
+    if (this.#warned.has(text) || this.#warned.size >= mostWarnings) return;
+    this.#warned.add(text);
+    this.#warn(text);
   }
 
   /** What the registry asks for, if it is worth waiting for. */
@@ -87,16 +97,21 @@ export class Connection {
   /** Renews the login once: a second refusal is the answer. */
   async #sendLoggedIn(call: ApiCall): Promise<HttpResponse> {
     const url = this.#toUrl(call);
-    const isOwn = url.startsWith(`${this.address.origin}/`);
+    const isOwn = this.#owns(url);
     const used = isOwn ? await this.#authorizer.authorize(call.scopes, call.signal) : undefined;
     const response = await this.#http.send(this.#toRequest(call, url, used));
     const header = response.headers['www-authenticate'];
-    if (response.status !== 401 || header === undefined || !isOwn) return response;
+    // Storage that a redirect led to has no say in logins.
+    if (response.status !== 401 || header === undefined || !isOwn || !this.#owns(response.url)) return response;
     response.drop();
     this.wasChallenged = true;
     if (!(await this.#authorizer.challenge(header, call.scopes, used, call.signal))) throw this.#loginError(call, used !== undefined);
     const renewed = await this.#authorizer.authorize(call.scopes, call.signal);
     return this.#http.send(this.#toRequest(call, url, renewed));
+  }
+
+  #owns(url: string): boolean {
+    return url.startsWith(`${this.address.origin}/`);
   }
 
   #toUrl({ target }: ApiCall): string {

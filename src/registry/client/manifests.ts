@@ -1,11 +1,13 @@
-import { collect, digestOf, fromBytes } from '../../bytes/index.js';
+import { digestOf, fromBytes } from '../../bytes/index.js';
 import { createError, type Descriptor, type Digest, isDigest, type Limits, splitDigest } from '../../core/index.js';
-import { type Manifest, mediaTypes, parseManifest, type ParsedRoot } from '../../oci/index.js';
+import { mediaTypes, parseManifest, type ParsedRoot } from '../../oci/index.js';
 import { createHash } from 'node:crypto';
-import type { Connection } from './connection.js';
+import { assertIsNoPage } from './answer.js';
+import type { Scope } from './auth/auth.js';
+import type { ApiCall, Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
 import type { HttpResponse } from './http/http.js';
-import type { Scope } from './auth/auth.js';
+import { fetchWhole, type WholeAnswer } from './whole-answer.js';
 
 /** Everything that circulates; a registry answers with what it has. */
 const accept = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex, '*/*;q=0.1'].join(', ');
@@ -14,7 +16,14 @@ export interface FetchedManifest {
   readonly descriptor: Descriptor;
   readonly bytes: Uint8Array;
   readonly parsed: ParsedRoot;
+  /** Of a registry that marks the state of a tag, for writing it again only if nobody else did. Weak ones are good for nothing there. */
+  readonly etag?: string;
 }
+
+export type PutAnswer =
+  | { readonly kind: 'taken'; readonly parsed: ParsedRoot; /** The registry took note of its subject. */ readonly subjectNoted: boolean }
+  /** The condition does not hold. */
+  | { readonly kind: 'overtaken' };
 
 /** Manifests of one repository. */
 export class Manifests {
@@ -40,7 +49,7 @@ export class Manifests {
     const known = isDigest(reference) ? this.#recent.get(reference) : undefined;
     if (known !== undefined) return known;
     const name = `${this.#connection.address.host}/${this.#repository}${isDigest(reference) ? '@' : ':'}${reference}`;
-    const response = await this.#connection.call({
+    const call: ApiCall = {
       action: `read "${name}"`,
       method: 'GET',
       target: endpoint.manifest(this.#repository, reference) + this.#query,
@@ -48,17 +57,14 @@ export class Manifests {
       accepts: [200, 404],
       headers: { accept },
       signal: this.#signal,
-    });
-    try {
-      return response.status === 404 ? undefined : this.#keep(await this.#judge(response, reference, name));
-    } finally {
-      response.drop();
-    }
+    };
+    const answer = await fetchWhole(this.#connection, call, this.#limits.manifestBytes, `the manifest "${name}"`);
+    return answer.status === 404 ? undefined : this.#keep(this.#judge(answer, reference, name));
   }
 
-  async #judge(response: HttpResponse, reference: string, name: string): Promise<FetchedManifest> {
-    const bytes = await collect(response.body, this.#limits.manifestBytes, `the manifest "${name}"`);
-    const announced = response.headers['docker-content-digest'];
+  #judge({ headers, bytes }: WholeAnswer, reference: string, name: string): FetchedManifest {
+    assertIsNoPage(headers['content-type'], bytes, `read "${name}"`);
+    const announced = headers['docker-content-digest'];
     const promised = isDigest(reference) ? reference : isDigest(announced) ? announced : undefined;
     const digest = promised === undefined ? digestOf(bytes) : digestAs(promised, bytes);
     if (promised !== undefined && digest !== promised) {
@@ -68,12 +74,12 @@ export class Manifests {
         where: promised,
       });
     }
-    const contentType = mediaTypeOf(response.headers['content-type']);
-    assertIsNoPage(contentType, bytes, name);
     const parsed = parseManifest(bytes, name, this.#limits);
-    const mediaType = agreedType(parsed, contentType, name);
+    const mediaType = agreedType(parsed, mediaTypeOf(headers['content-type']), name);
     const artifactType = parsed.kind === 'manifest' ? parsed.manifest.artifactType : parsed.index.artifactType;
-    return { bytes, parsed, descriptor: { mediaType, digest, size: bytes.byteLength, ...(artifactType === undefined ? {} : { artifactType }) } };
+    const descriptor = { mediaType, digest, size: bytes.byteLength, ...(artifactType === undefined ? {} : { artifactType }) };
+    const etag = headers['etag'];
+    return { bytes, parsed, descriptor, ...(etag === undefined || etag.startsWith('W/') ? {} : { etag }) };
   }
 
   async has(digest: Digest): Promise<boolean> {
@@ -95,34 +101,35 @@ export class Manifests {
     return response.status === 200 ? response.headers : undefined;
   }
 
-  /** Under a tag or its digest. True when the registry took note of its subject. */
-  async put(reference: string, bytes: Uint8Array, mediaType: string): Promise<{ subjectNoted: boolean }> {
+  /** Under a tag or its digest; with `over` only if that mark is what stands there, or, for 'absent', nothing. */
+  async put(reference: string, bytes: Uint8Array, mediaType: string, over?: string): Promise<PutAnswer> {
     const action = `push the manifest of "${this.#connection.address.host}/${this.#repository}" (${reference})`;
+    const parsed = parseManifest(bytes, reference, this.#limits);
     const response = await this.#connection.call({
       action,
       method: 'PUT',
       target: endpoint.manifest(this.#repository, reference),
       scopes: this.#scopes('pull', 'push'),
-      accepts: [201],
-      headers: { 'content-type': mediaType },
+      accepts: over === undefined ? [201] : [201, 412],
+      headers: { 'content-type': mediaType, ...toCondition(over) },
       body: { size: bytes.byteLength, open: async () => fromBytes(bytes) },
       signal: this.#signal,
     });
     response.drop();
-    const echoed = response.headers['docker-content-digest'];
-    if (isDigest(echoed) && echoed !== digestAs(echoed, bytes)) {
-      throw createError('registry/bad-answer', {
-        message: `Cannot ${action}: the registry calls it ${echoed}, it is ${digestOf(bytes)}`,
-        hint: 'The registry, or something between here and there, changed it',
-        where: this.#connection.address.host,
-      });
-    }
-    this.#keep({
-      bytes,
-      parsed: parseManifest(bytes, reference, this.#limits),
-      descriptor: { mediaType, digest: digestOf(bytes), size: bytes.byteLength },
+    if (response.status === 412) return { kind: 'overtaken' };
+    this.#assertUnchanged(response, bytes, action);
+    this.#keep({ bytes, parsed, descriptor: { mediaType, digest: digestOf(bytes), size: bytes.byteLength } });
+    return { kind: 'taken', parsed, subjectNoted: response.headers['oci-subject'] !== undefined };
+  }
+
+  #assertUnchanged({ headers }: HttpResponse, bytes: Uint8Array, action: string): void {
+    const echoed = headers['docker-content-digest'];
+    if (!isDigest(echoed) || echoed === digestAs(echoed, bytes)) return;
+    throw createError('registry/bad-answer', {
+      message: `Cannot ${action}: the registry calls it ${echoed}, it is ${digestOf(bytes)}`,
+      hint: 'The registry, or something between here and there, changed it',
+      where: this.#connection.address.host,
     });
-    return { subjectNoted: response.headers['oci-subject'] !== undefined };
   }
 
   /** False when it was not there. */
@@ -150,7 +157,11 @@ export class Manifests {
   }
 }
 
-export type { Manifest };
+/** (RFC 9110, 13.1) */
+function toCondition(over: string | undefined): Readonly<Record<string, string>> {
+  if (over === undefined) return {};
+  return over === 'absent' ? { 'if-none-match': '*' } : { 'if-match': over };
+}
 
 function digestAs(like: Digest, bytes: Uint8Array): Digest {
   const { algorithm } = splitDigest(like);
@@ -159,15 +170,6 @@ function digestAs(like: Digest, bytes: Uint8Array): Digest {
 
 function mediaTypeOf(contentType: string | undefined): string | undefined {
   return contentType?.split(';')[0]?.trim().toLowerCase();
-}
-
-/** A login page with status 200 is no manifest. */
-function assertIsNoPage(contentType: string | undefined, bytes: Uint8Array, name: string): void {
-  if (contentType?.endsWith('html') !== true && bytes[0] !== 0x3c) return;
-  throw createError('registry/bad-answer', {
-    message: `Cannot read "${name}": expected a manifest, found a web page`,
-    hint: 'The address is not that of a registry, or something between here and there asks for a login',
-  });
 }
 
 /** Header and document have to agree; a header that says nothing is believed nothing. (CVE-2021-41190) */

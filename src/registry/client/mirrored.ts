@@ -17,8 +17,10 @@ export class MirroredRepository implements ReadableRepository {
   readonly repository: string;
   readonly #origin: RemoteRepository;
   readonly #mirrors: readonly RemoteRepository[];
-  /** Which of them a blob comes from next: whoever asks for a whole blob again was not content with what came. */
-  readonly #next = new Map<Digest, number>();
+  /** Which of them a blob comes from; behind the last stands the registry itself. */
+  readonly #places = new Map<Digest, number>();
+  /** Blobs that were given whole and not verified: whoever asks for one again was not content with what came. */
+  readonly #given = new Set<Digest>();
   readonly #fallen = new Set<RemoteRepository>();
   readonly #warn: (host: string, text: string) => void;
 
@@ -43,11 +45,27 @@ export class MirroredRepository implements ReadableRepository {
   }
 
   async open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream> {
-    const skipped = this.#next.get(descriptor.digest) ?? 0;
-    const isWhole = (range?.start ?? 0) === 0 && (range?.end ?? descriptor.size) >= descriptor.size;
-    if (isWhole) this.#next.set(descriptor.digest, skipped + 1);
-    const stream = await this.#first(skipped, async (repository) => begun(await repository.open(descriptor, range)));
-    return stream ?? this.#origin.open(descriptor, range);
+    const { digest, size } = descriptor;
+    if (range !== undefined && range.start === 0 && (range.end ?? size) >= size) {
+      if (this.#given.has(digest)) this.#passOver(digest);
+      this.#given.add(digest);
+    }
+    const open = async (repository: RemoteRepository) => begun(await repository.open(descriptor, range));
+    const stream = (await this.#first(this.#places.get(digest) ?? 0, open)) ?? (await this.#origin.open(descriptor, range));
+    return this.#watched(stream, digest);
+  }
+
+  async *#watched(stream: ByteStream, digest: Digest): ByteStream {
+    try {
+      yield* stream;
+    } catch (error) {
+      this.#passOver(digest);
+      throw error;
+    }
+  }
+
+  #passOver(digest: Digest): void {
+    this.#places.set(digest, (this.#places.get(digest) ?? 0) + 1);
   }
 
   list(): Promise<readonly NamedDescriptor[]> {

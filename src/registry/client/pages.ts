@@ -1,26 +1,25 @@
-import { collect } from '../../bytes/index.js';
 import { createError, type Limits, parseJson } from '../../core/index.js';
+import { assertIsNoPage } from './answer.js';
 import type { ApiCall, Connection } from './connection.js';
+import { fetchWhole } from './whole-answer.js';
 
 /** Whoever has more than this many pages has a fault. */
 const mostPages = 10_000;
 
-/** Reads the JSON of an answer whole; it is dropped in any case. */
-export async function readJson(
-  connection: Connection,
-  call: ApiCall,
-  limits: Limits,
-): Promise<{ json: unknown; next: string | undefined } | undefined> {
-  const response = await connection.call(call);
-  try {
-    if (response.status !== 200) return undefined;
-    const { host } = connection.address;
-    const bytes = await collect(response.body, limits.manifestBytes, `the answer of ${host}`);
-    const json = parseJson(bytes, `${host}${call.target.split('?')[0] ?? ''}`, { bytes: limits.manifestBytes, depth: limits.jsonDepth });
-    return { json, next: findNext(response.headers['link'], response.url, connection) };
-  } finally {
-    response.drop();
-  }
+interface Page {
+  readonly json: unknown;
+  readonly link: string | undefined;
+  readonly url: string;
+}
+
+/** Undefined for an answer that is accepted without being one. */
+async function readPage(connection: Connection, call: ApiCall, limits: Limits): Promise<Page | undefined> {
+  const { host } = connection.address;
+  const { status, headers, url, bytes } = await fetchWhole(connection, call, limits.manifestBytes, `the answer of ${host}`);
+  if (status !== 200) return undefined;
+  assertIsNoPage(headers['content-type'], bytes, call.action);
+  const json = parseJson(bytes, `${host}${call.target.split('?')[0] ?? ''}`, { bytes: limits.manifestBytes, depth: limits.jsonDepth });
+  return { json, link: headers['link'], url };
 }
 
 /**
@@ -37,10 +36,10 @@ export async function* readPages(connection: Connection, call: ApiCall, limits: 
       });
     }
     seen.add(target);
-    const page: Awaited<ReturnType<typeof readJson>> = await readJson(connection, { ...call, target }, limits);
+    const page: Page | undefined = await readPage(connection, { ...call, target }, limits);
     if (page === undefined) return;
     yield page.json;
-    target = page.next;
+    target = findNext(page.link, page.url, connection);
   }
 }
 

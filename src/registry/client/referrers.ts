@@ -1,12 +1,13 @@
-import { createError, type Descriptor, type Digest, isJsonObject, type Limits } from '../../core/index.js';
+import { createError, type Descriptor, type Digest, isJsonObject, isToolkitError, type Limits } from '../../core/index.js';
 import { mediaTypes, parseManifest, type ParsedRoot, toJsonBytes } from '../../oci/index.js';
 import type { ApiCall, Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
 import type { Manifests } from './manifests.js';
 import { readPages } from './pages.js';
+import { toDelay, wait } from './retry.js';
 
 /** Several writers of one fallback tag: whoever finds its entry gone writes again. */
-const mostWrites = 5;
+const mostWrites = 20;
 
 /** What points to packages of one repository. (distribution-spec 1.1, Listing Referrers, and Backwards Compatibility) */
 export class Referrers {
@@ -42,10 +43,16 @@ export class Referrers {
       signal: this.#signal,
     };
     let found: Descriptor[] | undefined;
-    for await (const page of readPages(this.#connection, call, this.#limits)) {
-      if (!isJsonObject(page) || !Array.isArray(page['manifests'])) return undefined;
-      found = [...(found ?? []), ...listManifests(parseManifest(toJsonBytes(page), `${host} referrers`, this.#limits))];
-      if (found.length > this.#limits.manifestLayers) throw tooMany(subject, this.#limits.manifestLayers);
+    try {
+      for await (const page of readPages(this.#connection, call, this.#limits)) {
+        if (!isJsonObject(page) || !Array.isArray(page['manifests'])) return undefined;
+        found = [...(found ?? []), ...listManifests(parseManifest(toJsonBytes(page), `${host} referrers`, this.#limits))];
+        if (found.length > this.#limits.manifestLayers) throw tooMany(subject, this.#limits.manifestLayers);
+      }
+    } catch (error) {
+      // Some registries answer what they do not know by a page for browsers.
+      if (found === undefined && isToolkitError(error, 'registry/bad-answer')) return undefined;
+      throw error;
     }
     return found;
   }
@@ -73,6 +80,10 @@ export class Referrers {
     );
   }
 
+  /**
+   * A registry that knows conditions refuses a write that would undo another one's; for all others the tag is looked at again after the
+   * write.
+   */
   async #change(
     subject: Digest,
     change: (entries: readonly Descriptor[]) => readonly Descriptor[],
@@ -80,9 +91,12 @@ export class Referrers {
   ): Promise<void> {
     const tag = toFallbackTag(subject);
     for (let write = 1; write <= mostWrites; write++) {
-      const manifests = change(await this.#readTag(subject));
-      await this.#manifests.put(tag, toJsonBytes({ schemaVersion: 2, mediaType: mediaTypes.index, manifests }), mediaTypes.index);
-      if (isDone(await this.#readTag(subject))) return;
+      const before = await this.#manifests.find(tag);
+      const manifests = change(before === undefined ? [] : listManifests(before.parsed));
+      const bytes = toJsonBytes({ schemaVersion: 2, mediaType: mediaTypes.index, manifests });
+      const answer = await this.#manifests.put(tag, bytes, mediaTypes.index, before === undefined ? 'absent' : before.etag);
+      if (answer.kind === 'taken' && isDone(await this.#readTag(subject))) return;
+      await wait(toDelay(2, this.#connection.retry), this.#signal);
     }
     throw createError('registry/refused', {
       message: `Cannot attach to ${subject}: others keep writing the tag ${tag} of "${this.#connection.address.host}/${this.#repository}"`,
@@ -99,6 +113,17 @@ function listManifests(parsed: ParsedRoot): readonly Descriptor[] {
 export function toFallbackTag(subject: Digest): string {
   const [algorithm = '', encoded = ''] = subject.split(':');
   return `${algorithm.slice(0, 32)}-${encoded.slice(0, 64)}`;
+}
+
+export function isFallbackTag(tag: string): boolean {
+  return /^sha(256|512)-[0-9a-f]{64}$/.test(tag);
+}
+
+/** What a list of referrers says of a manifest. (distribution-spec 1.1, Listing Referrers) */
+export function toReferrer(parsed: ParsedRoot, descriptor: Descriptor): Descriptor {
+  const { artifactType, annotations } = parsed.kind === 'manifest' ? parsed.manifest : parsed.index;
+  const type = artifactType ?? (parsed.kind === 'manifest' ? parsed.manifest.config.mediaType : undefined);
+  return { ...descriptor, ...(type === undefined ? {} : { artifactType: type }), ...(annotations === undefined ? {} : { annotations }) };
 }
 
 function tooMany(subject: Digest, limit: number): Error {

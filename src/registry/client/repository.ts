@@ -5,28 +5,31 @@ import {
   type ByteRange,
   type ByteStream,
   type ContentStore,
+  createError,
   type Descriptor,
   type Digest,
   type DigestCache,
+  isDigest,
   isJsonObject,
-  type KnownDigest,
   type Limits,
   type NamedDescriptor,
-  parseReference,
+  parseDigest,
   type PutOptions,
   type ReferrerSource,
   type StoredBlob,
 } from '../../core/index.js';
-import { findSubject, isIndexType, isManifestType, parseManifest } from '../../oci/index.js';
+import { findSubject, isIndexType, isManifestType, mediaTypes, parseManifest } from '../../oci/index.js';
 import { type BlobPlace, fetchBlobRange, readBlobRange } from './blob-fetch.js';
+import { hasBlob } from './blob-head.js';
+import { pushBlob } from './blob-push.js';
 import { BlobWindows } from './blob-windows.js';
 import type { Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
+import { isTagName } from './grammar.js';
 import { Manifests } from './manifests.js';
 import { readPages } from './pages.js';
-import { Referrers } from './referrers.js';
-import { uploadBlob } from './upload.js';
-import { noJournal, type UploadJournal } from './upload-journal.js';
+import { isFallbackTag, Referrers, toReferrer } from './referrers.js';
+import type { UploadJournal } from './upload-journal.js';
 
 export interface RepositoryOptions {
   readonly limits: Limits;
@@ -40,14 +43,6 @@ export interface RepositoryOptions {
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Content whose digest is known, and its bytes where they are in memory. */
-interface KnownContent extends KnownDigest {
-  readonly held?: BlobContent;
-}
-
-/** Small enough to be held: read, hashed and asked for before it is sent. */
-const heldBytes = 1024 * 1024;
 
 /** A repository of a registry as a store. Names are its tags. Nothing has to be closed but the client that made it. */
 export class RemoteRepository implements ContentStore, ReferrerSource {
@@ -85,23 +80,12 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
   }
 
   async has(descriptor: Descriptor): Promise<boolean> {
-    return isManifest(descriptor.mediaType) ? this.#manifests.has(descriptor.digest) : this.#hasBlob(descriptor);
-  }
-
-  async #hasBlob({ digest }: Pick<Descriptor, 'digest'>): Promise<boolean> {
-    const response = await this.#connection.call({
-      action: `look for the blob ${digest} in "${this.host}/${this.repository}"`,
-      method: 'HEAD',
-      target: endpoint.blob(this.repository, digest),
-      scopes: [{ kind: 'repository', name: this.repository, actions: ['pull'] }],
-      accepts: [200, 404],
-      signal: this.#options.signal,
-    });
-    response.drop();
-    return response.status === 200;
+    if (isManifest(descriptor.mediaType)) return this.#manifests.has(descriptor.digest);
+    return hasBlob(this.#connection, this.repository, descriptor, this.#options.signal);
   }
 
   async open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream> {
+    parseDigest(descriptor.digest);
     if (isManifest(descriptor.mediaType)) return this.#openManifest(descriptor, range);
     const whole = { start: range?.start ?? 0, end: Math.min(range?.end ?? descriptor.size, descriptor.size) };
     if (range !== undefined && whole.end - whole.start < descriptor.size && BlobWindows.serves(range, descriptor))
@@ -110,69 +94,30 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
     return range === undefined ? verified(stream, descriptor, `the blob ${descriptor.digest} of ${this.host}`, this.#options.counters) : stream;
   }
 
-  async #openManifest(descriptor: Descriptor, range: ByteRange = { start: 0 }): Promise<ByteStream> {
-    const found = await this.#manifests.find(descriptor.digest);
+  /** Some registries keep manifests that nothing names among the blobs. */
+  async #openManifest(descriptor: Descriptor, range: ByteRange | undefined): Promise<ByteStream> {
+    const { manifestBytes } = this.#options.limits;
     const bytes =
-      found?.bytes ??
-      (await collect(
-        await this.open({ ...descriptor, mediaType: 'application/octet-stream' }),
-        this.#options.limits.manifestBytes,
-        descriptor.digest,
-      ));
-    return verified(
-      fromBytes(bytes.subarray(range.start, range.end)),
-      range.end === undefined ? descriptor : { ...descriptor, size: bytes.byteLength },
-      `the manifest ${descriptor.digest}`,
-    );
+      (await this.#manifests.find(descriptor.digest))?.bytes ??
+      (await collect(await this.open({ ...descriptor, mediaType: mediaTypes.octetStream }), manifestBytes, descriptor.digest));
+    if (range !== undefined) return fromBytes(bytes.subarray(range.start, range.end));
+    return verified(fromBytes(bytes), descriptor, `the manifest ${descriptor.digest}`);
   }
 
   async put(content: BlobContent, options: PutOptions = {}): Promise<StoredBlob> {
     if (options.mediaType !== undefined && isManifest(options.mediaType)) return this.#putManifest(content, options.mediaType, options);
-    const { digests, counters } = this.#options;
-    const identity = digests?.identify(content);
-    const remembered: KnownContent | undefined = options.expected ?? (identity === undefined ? undefined : digests?.find(identity));
-    const known = remembered ?? (await this.#hold(content));
-    if (known !== undefined && (await this.#hasBlob(known))) {
-      counters.skipped += known.size;
-      return { ...pick(known), fresh: false };
-    }
-    const blob = await this.#upload(known?.held ?? content, known, identity, options);
-    if (identity !== undefined) await digests?.remember(identity, content, blob);
-    return blob;
-  }
-
-  /** What is small is read once into memory: it may be there already, and asking is cheaper than sending. */
-  async #hold(content: BlobContent): Promise<KnownContent | undefined> {
-    if (content.kind !== 'bytes' && !(content.kind === 'file' && content.size <= heldBytes)) return undefined;
-    const { counters } = this.#options;
-    const bytes = content.kind === 'bytes' ? content.bytes : await collect(openContent(content, { counters }), heldBytes, content.path);
-    counters.hashed += bytes.byteLength;
-    return { digest: digestOf(bytes), size: bytes.byteLength, held: { kind: 'bytes', bytes } };
-  }
-
-  async #upload(content: BlobContent, known: KnownDigest | undefined, identity: string | undefined, options: PutOptions): Promise<StoredBlob> {
-    const { journal, counters } = this.#options;
-    const key = known?.digest ?? identity;
-    const entries = key === undefined ? noJournal : journal;
-    const { progress } = options;
+    const { counters, journal, digests } = this.#options;
     const signal = options.signal ?? this.#options.signal;
-    const uploaded = await entries.withEntry(`${this.host}\n${this.repository}\n${key ?? ''}`, (entry) =>
-      uploadBlob({
-        connection: this.#connection,
-        repository: this.repository,
-        content,
-        digest: known?.digest,
-        mountFrom: this.#findMount(content),
-        journal: entry,
-        counters,
-        ...(progress === undefined ? {} : { progress }),
-        signal,
-      }),
-    );
-    const { mounted, ...blob } = uploaded;
-    const diffId = blob.diffId ?? known?.diffId ?? (content.kind === 'tar' && content.compression === 'none' ? blob.digest : undefined);
-    if (mounted) counters.skipped += blob.size;
-    return { ...blob, ...(diffId === undefined ? {} : { diffId }), fresh: !mounted };
+    const target = {
+      connection: this.#connection,
+      repository: this.repository,
+      counters,
+      journal,
+      digests,
+      signal,
+      mountFrom: this.#findMount(content),
+    };
+    return pushBlob(target, content, options);
   }
 
   /** A blob that comes from the same registry need not travel. */
@@ -192,27 +137,19 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
     );
     const digest = expected?.digest ?? digestOf(bytes);
     const size = bytes.byteLength;
-    if (await this.#manifests.has(digest)) return { digest, size, fresh: false };
-    await this.#publish(digest, bytes, mediaType);
+    const isHeld = await this.#manifests.has(digest);
+    // One with a subject is sent all the same: an earlier run may have been stopped before its entry in the fallback tag was written.
+    if (!isHeld || findSubject(parseManifest(bytes, digest, limits)) !== undefined) await this.#publish(digest, bytes, mediaType);
     progress?.advance(size);
-    return { digest, size, fresh: true };
+    return { digest, size, fresh: !isHeld };
   }
 
   /** A registry that takes no note of a subject gets it noted by hand. */
-  async #publish(reference: string, bytes: Uint8Array, mediaType: string): Promise<void> {
-    const { subjectNoted } = await this.#manifests.put(reference, bytes, mediaType);
-    const parsed = parseManifest(bytes, reference, this.#options.limits);
-    const subject = findSubject(parsed);
-    if (subject === undefined || subjectNoted) return;
-    const { artifactType, annotations } = parsed.kind === 'manifest' ? parsed.manifest : parsed.index;
-    const type = artifactType ?? (parsed.kind === 'manifest' ? parsed.manifest.config.mediaType : undefined);
-    await this.#referrers.note(subject.digest, {
-      mediaType,
-      digest: digestOf(bytes),
-      size: bytes.byteLength,
-      ...(type === undefined ? {} : { artifactType: type }),
-      ...(annotations === undefined ? {} : { annotations }),
-    });
+  async #publish(digest: Digest, bytes: Uint8Array, mediaType: string): Promise<void> {
+    const answer = await this.#manifests.put(digest, bytes, mediaType);
+    if (answer.kind === 'overtaken' || answer.subjectNoted) return;
+    const subject = findSubject(answer.parsed);
+    if (subject !== undefined) await this.#referrers.note(subject.digest, toReferrer(answer.parsed, { mediaType, digest, size: bytes.byteLength }));
   }
 
   async tag(tag: string, descriptor: Descriptor): Promise<void> {
@@ -227,25 +164,30 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
   }
 
   async *listTags(): AsyncGenerator<string, void, undefined> {
+    const { limits, signal } = this.#options;
     const call = {
       action: `list the tags of "${this.host}/${this.repository}"`,
       method: 'GET',
       target: endpoint.tags(this.repository, '?n=1000'),
       scopes: [{ kind: 'repository', name: this.repository, actions: ['pull'] }],
       accepts: [200],
-      signal: this.#options.signal,
+      signal,
     } as const;
-    for await (const page of readPages(this.#connection, call, this.#options.limits)) {
-      const tags = isJsonObject(page) ? (page['tags'] ?? []) : undefined;
-      for (const tag of Array.isArray(tags) ? tags : []) if (isTag(tag)) yield tag;
+    for await (const page of readPages(this.#connection, call, limits)) {
+      const tags = isJsonObject(page) ? page['tags'] : undefined;
+      for (const tag of Array.isArray(tags) ? tags : []) if (isTagName(tag)) yield tag;
     }
   }
 
   /** Each tag with its manifest. A tag that goes away meanwhile is left out, as are those that stand in for the referrers API. */
   async list(): Promise<readonly NamedDescriptor[]> {
+    const { concurrency, limits } = this.#options;
     const tags: string[] = [];
-    for await (const tag of this.listTags()) if (!/^sha(256|512)-[0-9a-f]{64}$/.test(tag)) tags.push(tag);
-    const found = await mapConcurrent(tags, this.#options.concurrency, async (name) => ({ name, descriptor: await this.resolve(name) }));
+    for await (const tag of this.listTags()) {
+      if (isFallbackTag(tag)) continue;
+      if (tags.push(tag) > limits.graphNodes) throw tooManyTags(`${this.host}/${this.repository}`, limits.graphNodes);
+    }
+    const found = await mapConcurrent(tags, concurrency, async (name) => ({ name, descriptor: await this.resolve(name) }));
     return found.flatMap(({ name, descriptor }) => (descriptor === undefined ? [] : [{ name, descriptor }]));
   }
 
@@ -255,11 +197,10 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
 
   /** A tag, or a manifest with all its tags. False when it was not there. */
   async remove(reference: string): Promise<boolean> {
-    const found = await this.#manifests.find(reference);
+    const found = isDigest(reference) ? await this.#manifests.find(reference) : undefined;
     const removed = await this.#manifests.remove(reference);
     const subject = found === undefined ? undefined : findSubject(found.parsed);
-    if (removed && subject !== undefined && reference.includes(':'))
-      await this.#referrers.forget(subject.digest, (found as { descriptor: Descriptor }).descriptor.digest);
+    if (removed && found !== undefined && subject !== undefined) await this.#referrers.forget(subject.digest, found.descriptor.digest);
     return removed;
   }
 }
@@ -272,15 +213,6 @@ function isManifest(mediaType: string): boolean {
   return isManifestType(mediaType) || isIndexType(mediaType);
 }
 
-function pick({ digest, size, diffId }: KnownDigest): KnownDigest {
-  return { digest, size, ...(diffId === undefined ? {} : { diffId }) };
-}
-
-function isTag(value: unknown): value is string {
-  if (typeof value !== 'string') return false;
-  try {
-    return parseReference(`repository:${value}`).tag === value;
-  } catch {
-    return false;
-  }
+function tooManyTags(name: string, limit: number): Error {
+  return createError('bytes/limit', { message: `Cannot list "${name}": it has more than ${limit} tags`, where: name });
 }

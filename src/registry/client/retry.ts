@@ -22,13 +22,17 @@ export function isPassing(status: number): boolean {
 
 /** What may be otherwise a moment later. A host that was never reached is not waited for. */
 export function isPassingError(error: unknown, wasReached: boolean): boolean {
-  return isToolkitError(error, 'registry/interrupted') || isToolkitError(error, 'registry/busy') || (wasReached && isToolkitError(error, 'registry/unreachable'));
+  return (
+    isToolkitError(error, 'registry/interrupted') ||
+    isToolkitError(error, 'registry/busy') ||
+    (wasReached && isToolkitError(error, 'registry/unreachable'))
+  );
 }
 
 /** `Retry-After` in milliseconds from `now`: seconds, or an HTTP date. Undefined for anything else. (RFC 9110, 10.2.3) */
 export function parseRetryAfter(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  if (/^\d{1,12}$/.test(text.trim())) return Number(text) * 1000;
+  if (/^\d+$/.test(text.trim())) return Number(text) * 1000;
   const date = /^[A-Z][a-z]{2},/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

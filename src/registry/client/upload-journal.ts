@@ -42,7 +42,7 @@ export function openUploadJournal(folder: string): UploadJournal {
   return {
     withEntry: async (key, work) => {
       const path = join(folder, `${createHash('sha256').update(key).digest('hex').slice(0, 40)}.json`);
-      let isBegun = false;
+      const run = { isBegun: false };
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         if (!isClean) removeOld(folder);
@@ -50,13 +50,13 @@ export function openUploadJournal(folder: string): UploadJournal {
         return await withLock(
           `${path}.lock`,
           () => {
-            isBegun = true;
+            run.isBegun = true;
             return work(createEntry(path));
           },
           { timeoutMs: 0 },
         );
       } catch (error) {
-        if (isBegun || (isToolkitError(error) && error.code === 'core/cancelled')) throw error;
+        if (run.isBegun || (isToolkitError(error) && error.code === 'core/cancelled')) throw error;
         return work(forgetful);
       }
     },

@@ -1,4 +1,4 @@
-import { createError, type Digest, isDigest } from '../../core/index.js';
+import { createError, type Digest, isDigest, isToolkitError } from '../../core/index.js';
 import { readRefusal, toRefusalError } from './answer.js';
 import type { Scope } from './auth/auth.js';
 import type { ApiCall, Connection } from './connection.js';
@@ -13,9 +13,11 @@ export interface UploadState {
   readonly minChunkBytes?: number;
 }
 
-export type Begun = { readonly kind: 'mounted' } | { readonly kind: 'begun'; readonly state: UploadState };
+export type Begun = { readonly kind: 'mounted'; readonly digest: Digest } | { readonly kind: 'begun'; readonly state: UploadState };
 
-/** The requests of which an upload consists; none of them is tried again here. */
+const empty = { 'content-length': '0' } as const;
+
+/** The requests of which an upload consists; none that carries bytes is tried again here. */
 export class UploadSession {
   readonly #connection: Connection;
   readonly #repository: string;
@@ -34,17 +36,36 @@ export class UploadSession {
    * one is known. (end-11: what it does not find it answers by a new upload)
    */
   async begin(digest: Digest | undefined, from: string | undefined): Promise<Begun> {
-    const query = digest === undefined ? '' : `?mount=${digest}${from === undefined ? '' : `&from=${encodeURIComponent(from)}`}`;
-    const asked = await this.#call({
+    const mounted = digest === undefined ? undefined : await this.#mount(digest, from);
+    return mounted ?? { kind: 'begun', state: await this.start() };
+  }
+
+  /** A new upload, of whatever it will be. (end-4a) */
+  async start(): Promise<UploadState> {
+    const response = await this.#call({ method: 'POST', target: endpoint.uploads(this.#repository), accepts: [202], headers: empty });
+    response.drop();
+    return this.#toState(response, 0);
+  }
+
+  /** Undefined when the registry will not hear of it. */
+  async #mount(digest: Digest, from: string | undefined): Promise<Begun | undefined> {
+    const query = `?mount=${digest}${from === undefined ? '' : `&from=${encodeURIComponent(from)}`}`;
+    const call = {
       method: 'POST',
       target: endpoint.uploads(this.#repository, query),
-      accepts: digest === undefined ? [202] : [201, 202, 400, 403, 404, 405],
-      headers: { 'content-length': '0' },
-      ...(from === undefined ? {} : { from }),
-    });
-    asked.drop();
-    if (asked.status === 201) return { kind: 'mounted' };
-    return asked.status === 202 ? { kind: 'begun', state: this.#toState(asked, 0) } : this.begin(undefined, undefined);
+      accepts: [201, 202, 400, 403, 404, 405],
+      headers: empty,
+    } as const;
+    try {
+      const response = await this.#call({ ...call, from });
+      response.drop();
+      if (response.status === 201) return { kind: 'mounted', digest };
+      return response.status === 202 ? { kind: 'begun', state: this.#toState(response, 0) } : undefined;
+    } catch (error) {
+      // Whoever may write here need not be allowed to read there.
+      if (from !== undefined && isToolkitError(error, 'registry/login')) return undefined;
+      throw error;
+    }
   }
 
   /** How much the registry has of an upload; undefined when it knows nothing of it any more. (end-13) */
@@ -75,19 +96,23 @@ export class UploadSession {
     };
   }
 
-  /** Ends an upload, by its last bytes or by none. (end-6) */
-  async finish(location: string, digest: Digest, body?: HttpBody): Promise<void> {
+  /**
+   * Ends an upload, by its last bytes or by none. False when the registry does not know it, or not any more: an earlier try may have
+   * ended it. (end-6)
+   */
+  async finish(location: string, digest: Digest, body?: HttpBody): Promise<boolean> {
     const response = await this.#call({
       method: 'PUT',
       target: withParameter(location, 'digest', digest),
-      accepts: [201, 204, 400],
-      headers: { 'content-type': 'application/octet-stream', ...(body === undefined ? { 'content-length': '0' } : {}) },
-      ...(body === undefined ? {} : { body }),
+      accepts: [201, 204, 400, 404],
+      headers: { 'content-type': 'application/octet-stream', ...(body === undefined ? empty : {}) },
+      ...(body === undefined ? { tries: true } : { body }),
     });
     if (response.status === 400) throw await this.#toFinishError(response, digest);
     response.drop();
+    if (response.status === 404) return false;
     const echoed = response.headers['docker-content-digest'];
-    if (!isDigest(echoed) || echoed === digest) return;
+    if (!isDigest(echoed) || echoed === digest) return true;
     throw createError('registry/bad-answer', {
       message: `Cannot ${this.#action}: the registry calls it ${echoed}, expected ${digest}`,
       where: digest,
@@ -104,7 +129,7 @@ export class UploadSession {
     });
   }
 
-  #call({ from, ...call }: Omit<ApiCall, 'action' | 'scopes'> & { readonly from?: string }): Promise<HttpResponse> {
+  #call({ from, ...call }: Omit<ApiCall, 'action' | 'scopes'> & { readonly from?: string | undefined }): Promise<HttpResponse> {
     const source: Scope[] = from === undefined ? [] : [{ kind: 'repository', name: from, actions: ['pull'] }];
     const scopes: Scope[] = [{ kind: 'repository', name: this.#repository, actions: ['pull', 'push'] }, ...source];
     return this.#connection.call({

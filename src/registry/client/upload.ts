@@ -1,7 +1,9 @@
 import { buildBlob, openContent, sizeOfContent } from '../../bytes/index.js';
-import { type BlobContent, type ByteCounters, createError, type Digest, isToolkitError, type ProgressItem } from '../../core/index.js';
+import { type BlobContent, type ByteCounters, createError, type Digest, isToolkitError, type KnownDigest } from '../../core/index.js';
+import { hasBlob, type NamedBlob } from './blob-head.js';
 import type { Connection } from './connection.js';
-import { OutgoingContent } from './outgoing-content.js';
+import { OutgoingContent, type Reach } from './outgoing-content.js';
+import { PieceSending } from './piece-sending.js';
 import { isPassingError, toDelay, wait } from './retry.js';
 import type { JournalEntry } from './upload-journal.js';
 import { UploadSession, type UploadState } from './upload-session.js';
@@ -10,33 +12,35 @@ export interface Upload {
   readonly connection: Connection;
   readonly repository: string;
   readonly content: BlobContent;
-  /** Absent: it is computed while the bytes go out. */
-  readonly digest?: Digest | undefined;
+  /** Absent: its digest is computed while the bytes go out. */
+  readonly known?: KnownDigest | undefined;
   /** Another repository of the same registry that may have the blob. */
   readonly mountFrom?: string | undefined;
   readonly journal: JournalEntry;
   readonly counters: ByteCounters;
-  readonly progress?: ProgressItem | undefined;
+  readonly reach: Reach;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Uploaded {
-  readonly digest: Digest;
-  readonly size: number;
-  readonly diffId?: Digest;
+export interface Uploaded extends KnownDigest {
   /** The registry had it, in another repository. */
   readonly mounted: boolean;
 }
 
 /** Sends one blob. What was confirmed by the registry is not sent again, in this run or, through the journal, in the next one. */
 export async function uploadBlob(upload: Upload): Promise<Uploaded> {
-  const { connection, content, digest } = upload;
-  const size = sizeOfContent(content);
+  const { connection, known } = upload;
+  const size = known?.size ?? findSize(upload.content);
   assertTaken(upload, size);
-  if (size === undefined || (content.kind === 'tar' && content.compression !== 'none')) return sendStreamed(upload);
   const { upload: way, chunkBytes } = connection.address.quirks;
-  if (way === 'monolithic' || (digest !== undefined && size <= chunkBytes)) return sendWhole(upload, size);
-  return sendPieces(upload, size);
+  if (way === 'monolithic') return sendWhole(upload);
+  if (size === undefined) return sendStreamed(upload);
+  return known !== undefined && size <= chunkBytes ? sendWhole(upload) : sendPieces(upload, size);
+}
+
+/** Undefined for what is only known once it was made. */
+function findSize(content: BlobContent): number | undefined {
+  return content.kind === 'tar' && content.compression !== 'none' ? undefined : sizeOfContent(content);
 }
 
 function assertTaken({ connection: { address }, repository }: Upload, size: number | undefined): void {
@@ -49,68 +53,75 @@ function assertTaken({ connection: { address }, repository }: Upload, size: numb
   });
 }
 
-function toSession({ connection, repository, digest, signal }: Upload): UploadSession {
+function toSession({ connection, repository, signal }: Upload, digest?: Digest): UploadSession {
   return new UploadSession(connection, repository, digest === undefined ? 'a blob' : `the blob ${digest}`, signal);
 }
 
 /** In one request; its digest has to be known before, or costs a reading of its own. */
-async function sendWhole(upload: Upload, size: number): Promise<Uploaded> {
-  const { content, counters, signal, progress } = upload;
-  const digest = upload.digest ?? (await buildBlob(content, undefined, { counters, signal })).digest;
-  const session = toSession({ ...upload, digest });
-  return attempts(upload, async () => {
-    const begun = await session.begin(digest, upload.mountFrom);
-    if (begun.kind === 'mounted') return { digest, size, mounted: true };
-    const outgoing = new OutgoingContent(content, size, false, counters, progress);
-    try {
-      await session.finish(begun.state.location, digest, { size, open: async () => outgoing.take(0, size) });
-      await outgoing.finish();
-      return { digest, size, mounted: false };
-    } finally {
-      await outgoing.close();
-    }
-  });
+async function sendWhole(upload: Upload): Promise<Uploaded> {
+  const { content, counters, signal, reach } = upload;
+  const blob: KnownDigest = upload.known ?? (await buildBlob(content, undefined, { counters, signal }));
+  const { digest, size } = blob;
+  const session = toSession(upload, digest);
+  const outgoing = new OutgoingContent(content, size, false, counters, reach);
+  const send = async (state: UploadState) => {
+    const isEnded = await session.finish(state.location, digest, { size, open: async () => outgoing.take(0, size) });
+    await assertArrived(upload, isEnded, blob);
+    await outgoing.finish();
+  };
+  try {
+    return await attempts(
+      upload,
+      () => session.begin(digest, upload.mountFrom),
+      async (begun) => {
+        if (begun.kind === 'begun') await send(begun.state);
+        return { ...blob, mounted: begun.kind === 'mounted' };
+      },
+    );
+  } finally {
+    await outgoing.close();
+  }
 }
 
 /** Of unknown length: one request without a length. It cannot go on where it stopped, only begin anew. */
 async function sendStreamed(upload: Upload): Promise<Uploaded> {
-  const { content, counters, progress } = upload;
+  const { content, counters, reach } = upload;
   const session = toSession(upload);
-  return attempts(upload, async () => {
-    const begun = await session.begin(upload.digest, upload.mountFrom);
-    let diffId: Digest | undefined;
-    const open = () => openContent(content, { counters, ...(content.kind === 'tar' ? { onDiffId: (found: Digest) => (diffId = found) } : {}) });
-    if (begun.kind === 'mounted' && upload.digest !== undefined) return { digest: upload.digest, size: sizeOfContent(content) ?? 0, mounted: true };
-    const outgoing = new OutgoingContent({ kind: 'stream', open: async () => open() }, Number.MAX_SAFE_INTEGER, true, counters, progress);
-    try {
-      const state = begun.kind === 'begun' ? begun.state : await restart(session);
-      const sent = await session.sendPiece(state, { open: async () => outgoing.take(0, Number.MAX_SAFE_INTEGER) });
-      const digest = await outgoing.finish();
-      if ('kind' in sent || digest === undefined) throw piecesRefused(upload);
-      await session.finish(sent.location, digest);
-      return { digest, size: outgoing.length, mounted: false, ...(diffId === undefined ? {} : { diffId }) };
-    } finally {
-      await outgoing.close();
-    }
-  });
+  let diffId: Digest | undefined;
+  const open = async () => openContent(content, { counters, ...(content.kind === 'tar' ? { onDiffId: (found: Digest) => (diffId = found) } : {}) });
+  const outgoing = new OutgoingContent({ kind: 'stream', open }, Number.MAX_SAFE_INTEGER, true, counters, reach);
+  const send = async (state: UploadState) => {
+    const sent = await session.sendPiece(state, { open: async () => outgoing.take(0, Number.MAX_SAFE_INTEGER) });
+    if ('kind' in sent && sent.status === 404) throw lost(upload, 'a blob');
+    const digest = 'kind' in sent ? undefined : await outgoing.finish();
+    if ('kind' in sent || digest === undefined) return undefined;
+    const blob = { digest, size: outgoing.length };
+    await assertArrived(upload, await session.finish(sent.location, digest), blob);
+    return { ...blob, mounted: false, ...(diffId === undefined ? {} : { diffId }) };
+  };
+  try {
+    return (await attempts(upload, () => session.start(), send)) ?? (await sendWhole(upload));
+  } finally {
+    await outgoing.close();
+  }
 }
 
 /** Piece by piece; after each the registry says what it has, which is written down. */
 async function sendPieces(upload: Upload, size: number): Promise<Uploaded> {
-  const { content, counters, progress, journal } = upload;
-  const session = toSession(upload);
-  const outgoing = new OutgoingContent(content, size, upload.digest === undefined, counters, progress);
+  const { content, counters, reach, journal, known } = upload;
+  const session = toSession(upload, known?.digest);
+  const outgoing = new OutgoingContent(content, size, known === undefined, counters, reach);
   try {
-    const begun = (await findKept(session, journal, size)) ?? (await session.begin(upload.digest, upload.mountFrom));
-    if (begun.kind === 'mounted' && upload.digest !== undefined) return { digest: upload.digest, size, mounted: true };
-    const first = begun.kind === 'begun' ? begun.state : await restart(session);
-    await outgoing.pass(first.offset);
-    const last = await new PieceSending(upload, session, outgoing, size).run(first);
-    if (last === undefined) return await sendWhole(upload, size);
-    const digest = (await outgoing.finish()) ?? upload.digest;
+    const kept = await findKept(session, journal, size);
+    const begun = kept ?? (await session.begin(known?.digest, upload.mountFrom));
+    if (begun.kind === 'mounted') return { digest: begun.digest, size, mounted: true };
+    await outgoing.pass(begun.state.offset);
+    const last = await new PieceSending(upload, session, outgoing, size).run(begun.state);
+    if (last === undefined) return await sendWhole(upload);
+    const digest = (await outgoing.finish()) ?? known?.digest;
     if (digest === undefined) throw createError('core/bug', { message: 'Cannot happen: a blob was sent without a digest' });
-    await finishPieces(upload, session, last, digest);
-    return { digest, size, mounted: false };
+    const isRight = await finishPieces(upload, session, last, { digest, size }, kept !== undefined);
+    return isRight ? { digest, size, mounted: false } : await sendPieces(upload, size);
   } finally {
     await outgoing.close();
   }
@@ -129,89 +140,41 @@ function noneUnlessCancelled(error: unknown): undefined {
   if (!isToolkitError(error) || ['core/cancelled', 'core/bug', 'registry/login'].includes(error.code)) throw error;
 }
 
-async function restart(session: UploadSession): Promise<UploadState> {
-  const begun = await session.begin(undefined, undefined);
-  if (begun.kind === 'begun') return begun.state;
-  throw createError('registry/bad-answer', { message: 'Cannot push: the registry answers a new upload as if it were finished' });
-}
-
-/** The end of an upload; wrong bytes in what an earlier run had sent are sent once more. */
-async function finishPieces({ journal }: Upload, session: UploadSession, { location }: UploadState, digest: Digest): Promise<void> {
+/** The end of an upload. False when what an earlier run had sent turns out to be wrong; then all of it is to be sent. */
+async function finishPieces(upload: Upload, session: UploadSession, state: UploadState, blob: NamedBlob, wasKept: boolean): Promise<boolean> {
+  const { journal } = upload;
   try {
-    await session.finish(location, digest);
+    await assertArrived(upload, await session.finish(state.location, blob.digest), blob);
     journal.forget();
+    return true;
   } catch (error) {
     if (isToolkitError(error) && error.exitCode === 1) journal.forget();
+    if (wasKept && isToolkitError(error, 'bytes/digest-mismatch')) return false;
     throw error;
   }
 }
 
-/** The pieces of one blob on their way. */
-class PieceSending {
-  readonly #upload: Upload;
-  readonly #session: UploadSession;
-  readonly #outgoing: OutgoingContent;
-  readonly #size: number;
-  #failures = 0;
-
-  constructor(upload: Upload, session: UploadSession, outgoing: OutgoingContent, size: number) {
-    this.#upload = upload;
-    this.#session = session;
-    this.#outgoing = outgoing;
-    this.#size = size;
-  }
-
-  /** The state after the last piece; undefined when the registry takes no pieces at all. */
-  async run(first: UploadState): Promise<UploadState | undefined> {
-    let state = first;
-    while (state.offset < this.#size) {
-      const next = await this.#send(state);
-      if (next === 'no pieces') return undefined;
-      if (next.offset > state.offset) this.#failures = 0;
-      state = next;
-      if (state.offset > 0 && this.#upload.connection.address.quirks.keepsUploads) this.#upload.journal.keep(state);
-    }
-    return state;
-  }
-
-  async #send(state: UploadState): Promise<UploadState | 'no pieces'> {
-    const length = Math.min(Math.max(this.#upload.connection.address.quirks.chunkBytes, state.minChunkBytes ?? 0), this.#size - state.offset);
-    try {
-      const sent = await this.#session.sendPiece(state, { size: length, open: async () => this.#outgoing.take(state.offset, length) });
-      if (!('kind' in sent)) return sent;
-      if (state.offset === 0 && sent.status !== 404) return 'no pieces';
-      return await this.#recover(state, piecesRefused(this.#upload));
-    } catch (error) {
-      if (!isPassingError(error, true)) throw error;
-      return this.#recover(state, error);
-    }
-  }
-
-  /** What the registry says it has is what counts. (end-13) */
-  async #recover(state: UploadState, error: unknown): Promise<UploadState> {
-    const { retry } = this.#upload.connection;
-    this.#failures += 1;
-    if (this.#failures >= retry.attempts) throw error;
-    await wait(toDelay(this.#failures + 1, retry), this.#upload.signal);
-    const found = await this.#session.findState(state.location);
-    if (found !== undefined && found.offset <= this.#size) return { ...state, ...found };
-    this.#upload.journal.forget();
-    return restart(this.#session);
-  }
+/** An upload that the registry does not know any more was ended by a try whose answer never came, or it is gone. */
+async function assertArrived(upload: Upload, isEnded: boolean, blob: NamedBlob): Promise<void> {
+  const { connection, repository, signal } = upload;
+  if (isEnded || (await hasBlob(connection, repository, blob, signal))) return;
+  throw lost(upload, `the blob ${blob.digest}`);
 }
 
-function piecesRefused({ connection: { address }, repository }: Upload): Error {
-  return createError('registry/refused', {
-    message: `Cannot push to "${address.host}/${repository}": the registry refuses the pieces of a blob`,
-    hint: 'Something between here and there may limit the size of requests',
+function lost({ connection: { address }, repository }: Upload, what: string): Error {
+  return createError('registry/interrupted', {
+    message: `Cannot push ${what} to "${address.host}/${repository}": the registry knows nothing of the upload any more`,
+    hint: 'Run the same command again',
     where: address.host,
   });
 }
 
-async function attempts<T>({ connection: { retry }, signal }: Upload, work: () => Promise<T>): Promise<T> {
+/** Sends what was begun, and begins anew where it breaks. */
+async function attempts<B, T>({ connection: { retry }, signal }: Upload, begin: () => Promise<B>, send: (begun: B) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
+    const begun = await begin();
     try {
-      return await work();
+      return await send(begun);
     } catch (error) {
       if (attempt >= retry.attempts || !isPassingError(error, true)) throw error;
       await wait(toDelay(attempt + 1, retry), signal);

@@ -25,7 +25,7 @@ export function makeServerCertificate(folder: string): ServerCertificate {
   ].map((name) => join(folder, name)) as [string, string, string, string, string, string];
   must('openssl', ['req', '-x509', ...curve, '-keyout', caKey, '-out', caFile, '-days', '2', '-subj', '/CN=Test authority']);
   must('openssl', ['req', ...curve, '-keyout', keyFile, '-out', requestFile, '-subj', '/CN=localhost']);
-  writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1,DNS:localhost\nbasicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth\n');
+  writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1,IP:0.0.0.0,DNS:localhost\nbasicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth\n');
   const signed = ['-in', requestFile, '-CA', caFile, '-CAkey', caKey, '-set_serial', '2', '-days', '2', '-extfile', extensions, '-out', certFile];
   must('openssl', ['x509', '-req', ...signed]);
   return { caFile, certFile, keyFile };

@@ -12,6 +12,7 @@ export interface Inspection {
   readonly identity: Readonly<Record<string, unknown>>;
   readonly parts: readonly { readonly role: string; readonly path: string; readonly size: number }[];
   readonly extra: Readonly<Record<string, unknown>>;
+  readonly findings: readonly { readonly level: string; readonly code: string }[];
 }
 
 export interface ListedFile {

@@ -1,0 +1,27 @@
+import { createError, parseReference } from '../../core/index.js';
+
+/** Whether a text is a repository name, and nothing else. (distribution-spec 1.1, Pulling manifests) */
+export function isRepositoryName(text: unknown): text is string {
+  return typeof text === 'string' && isPart(text, () => parseReference(`localhost/${text}`).repository);
+}
+
+export function isTagName(text: unknown): text is string {
+  return typeof text === 'string' && isPart(text, () => parseReference(`localhost/any:${text}`).tag);
+}
+
+function isPart(text: string, parse: () => string | undefined): boolean {
+  try {
+    return parse() === text;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws `core/bad-reference`: what is no name must not become part of an address. */
+export function assertName(text: string, what: 'repository' | 'tag'): string {
+  if (what === 'repository' ? isRepositoryName(text) : isTagName(text)) return text;
+  throw createError('core/bad-reference', {
+    message: `Cannot use the name ${JSON.stringify(text.slice(0, 160))}: it is not a ${what} of a registry`,
+    hint: 'A name looks like registry.example.com/team/model:1.0',
+  });
+}
