@@ -1,6 +1,6 @@
 /** Registries and networks that fail: a damaged byte never gets a name, and what breaks goes on. */
 import { existsSync, readdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRegistryBench, type RegistryBench } from '../support/registry-bench.js';
 import { type FlakyProxy, startFlakyProxy } from '../support/registry/flaky-proxy.js';
 import { makeBytes } from '../support/distant-blob.js';
@@ -80,14 +80,24 @@ describe('a connection that breaks', () => {
     expect(await bench.json('verify', '--remote', bench.name)).toMatchObject({ code: 0, document: { ok: true } });
   });
 
-  it('for good: the next command goes on, and fetches nothing twice', async () => {
+  it('and a registry that is closed then: the same command goes on once it is open again', async () => {
     await pushModel();
-    proxy = await startFlakyProxy(bench.registry.host, { kind: 'faults', down: { kind: 'cut', after: 4 * MiB, how: 'reset', times: 1 } });
-    const controlled = proxy;
-    const first = await bench.json('pull', `${proxy.host}/tiny:v1`, '-o', 'out', '--concurrency', '1');
-    expect(first.code).toBe(0);
-    expect(controlled.bytes.down).toBeLessThan(11 * MiB);
-    expect(await bench.json('diff', './out', './model')).toMatchObject({ code: 0 });
+    const slow = await startFlakyProxy(bench.registry.host, { kind: 'faults', down: { kind: 'delay', milliseconds: 2 } });
+    proxy = slow;
+    const pull = () => bench.json('pull', `${slow.host}/tiny:v1`, '-o', 'out', '--concurrency', '1');
+    const first = pull();
+    await vi.waitUntil(() => slow.bytes.down > 5 * MiB, { interval: 1, timeout: 20_000 });
+    bench.registry.behaviour.failStatus = () => 403;
+    slow.breakAll();
+    const { code, document } = await first;
+    expect([code, document.error]).toMatchObject([3, { code: 'registry/denied' }]);
+    expect(listFinal('out')).toEqual([]);
+    bench.registry.behaviour.failStatus = undefined;
+    slow.plan = { kind: 'pass' };
+    const before = slow.bytes.down;
+    expect(await pull()).toMatchObject({ code: 0, document: { files: 3 } });
+    expect(slow.bytes.down - before).toBeLessThan(7 * MiB);
+    expect(await bench.json('diff', './out', './model', '--values')).toMatchObject({ code: 0 });
   });
 });
 

@@ -62,6 +62,13 @@ describe('config.toml', () => {
     }
   });
 
+  it('--plain-http says it for one command', async () => {
+    await withNames({ 'plain.test:80': host }, async () => {
+      expect(await bench.json('inspect', 'plain.test/tiny:v1')).toMatchObject({ code: 3, document: { error: { code: 'registry/unreachable' } } });
+      expect(await bench.json('inspect', '--plain-http', 'plain.test/tiny:v1')).toMatchObject({ code: 0 });
+    });
+  });
+
   it('token_hosts may get the login', async () => {
     const tokens = await startTokenServer({ users: { ci: 'word' } });
     const front = await listen(startTls(tls, (socket) => socket.pipe(connect(Number(tokens.host.split(':')[1]))).pipe(socket)));
@@ -123,6 +130,8 @@ describe('--mirror', () => {
     await bench.run('copy', name, `${mirror.host}/tiny:v1`);
     const requests = await bench.requestsOf(async () => {
       expect(await bench.json('pull', '--mirror', mirror.host, name, '-o', 'out')).toMatchObject({ code: 0, document: { name } });
+      expect(await bench.json('pull', '--mirror', mirror.host, name)).toMatchObject({ code: 0, document: { name } });
+      expect(await bench.json('verify', '--remote', '--mirror', mirror.host, name)).toMatchObject({ code: 0, document: { ok: true } });
     });
     expect(requests).toEqual([]);
     expect(await bench.json('diff', './out', './tiny')).toMatchObject({ code: 0 });

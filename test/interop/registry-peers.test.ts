@@ -59,16 +59,37 @@ async function expectReadable(name: string, folder: string, paths: readonly stri
   expect(readFiles(output)).toEqual(Object.fromEntries(paths.map((path) => [path, original[path]])));
 }
 
+function writeOdd(folder: string): void {
+  const files: Record<string, string | Uint8Array> = {
+    'two words.bin': randomBytes(100_000),
+    'größe 数字 Σ.md': 'beyond ASCII\n',
+    'twin a.txt': 'the same\n',
+    'twin b.txt': 'the same\n',
+    'empty.txt': '',
+  };
+  mkdirSync(folder);
+  for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content);
+}
+
 const vintages = ['cncf', 'cnai', 'draft-2024'] as const;
 const copies = [...vintages.map((vintage) => ({ model: 'varied', vintage }) as const), { model: 'digits', vintage: 'cncf' } as const];
 
 describe('they read ours', () => {
-  it.each(models)('oras pulls %s under its names', async (model) => {
-    const { name, digest } = await push(model, '--layers', 'raw');
+  it('oras pulls files under their names', async () => {
+    const { name, digest } = await push('digits', '--layers', 'raw');
     const output = place.path('pulled');
     await place.tool('oras', ['pull', ...quiet, name, '-o', output]);
-    expect(readFiles(output)).toEqual(readFiles(folderOf(model)));
+    expect(readFiles(output)).toEqual(readFiles(folderOf('digits')));
     expect((await place.tool('oras', ['resolve', '--plain-http', name])).trim()).toBe(digest);
+  });
+
+  it('oras pulls files with odd names, twins, and an empty one', async () => {
+    const [folder, output] = [place.path('odd'), place.path('pulled')];
+    writeOdd(folder);
+    const name = `${host}/ours/odd:v1`;
+    await place.must(['push', folder, name, '--layers', 'raw']);
+    await place.tool('oras', ['pull', ...quiet, name, '-o', output]);
+    expect(readFiles(output)).toEqual(readFiles(folder));
   });
 
   it('oras gets 300 small files as one archive, which tar takes apart', async () => {
@@ -125,18 +146,11 @@ describe('they read ours', () => {
 describe('we read theirs', () => {
   it('oras: files with odd names, twins, and an empty one', async () => {
     const folder = place.path('odd');
-    const files: Record<string, string | Uint8Array> = {
-      'two words.bin': randomBytes(100_000),
-      'größe 数字 Σ.md': 'beyond ASCII\n',
-      'twin a.txt': 'the same\n',
-      'twin b.txt': 'the same\n',
-      'empty.txt': '',
-    };
-    mkdirSync(folder);
-    for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content);
+    writeOdd(folder);
+    const files = listPaths(folder);
     const name = `${host}/theirs/oras:v1`;
-    await place.tool('oras', ['push', ...quiet, name, '--artifact-type', 'application/vnd.example.thing', ...Object.keys(files)], { cwd: folder });
-    await expectReadable(name, folder, Object.keys(files).toSorted(), {
+    await place.tool('oras', ['push', ...quiet, name, '--artifact-type', 'application/vnd.example.thing', ...files], { cwd: folder });
+    await expectReadable(name, folder, files, {
       format: 'artifact',
       extra: { artifactType: 'application/vnd.example.thing' },
     });

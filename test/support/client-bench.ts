@@ -60,7 +60,7 @@ export interface ClientBench {
   readonly counters: ByteCounters;
   readonly warnings: readonly string[];
   /** Of the registry the client was made for. */
-  open(name?: string): RemoteRepository;
+  readonly open: (name?: string) => RemoteRepository;
 }
 
 export interface BenchOptions extends Partial<RegistryClientOptions> {

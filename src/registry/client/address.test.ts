@@ -4,14 +4,14 @@ import { findQuirks } from './quirks.js';
 
 describe('the address of a registry', () => {
   it.each([
-    ['r.test', 'https://r.test'],
-    ['r.test:5000', 'https://r.test:5000'],
-    ['localhost:5000', 'http://localhost:5000'],
-    ['127.0.0.1:5000', 'http://127.0.0.1:5000'],
-    ['[::1]:5000', 'http://[::1]:5000'],
-    ['docker.io', 'https://registry-1.docker.io'],
-  ])('of %s is %s', (host, origin) => {
-    expect(toRegistryAddress(host, false).origin).toBe(origin);
+    ['r.test', 'https:', 'r.test'],
+    ['r.test:5000', 'https:', 'r.test:5000'],
+    ['localhost:5000', 'http:', 'localhost:5000'],
+    ['127.0.0.1:5000', 'http:', '127.0.0.1:5000'],
+    ['[::1]:5000', 'http:', '[::1]:5000'],
+    ['docker.io', 'https:', 'registry-1.docker.io'],
+  ])('of %s begins with %s and leads to %s', (host, scheme, at) => {
+    expect(toRegistryAddress(host, false).origin).toBe(`${scheme}//${at}`);
   });
 
   it('is without TLS where that was asked for', () => {

@@ -64,7 +64,7 @@ describe('a manifest by its tag', () => {
     ['layers and manifests', {}, makeManifest(layer, { manifests: [] }), 'oci/bad-manifest'],
     ['a key that stands twice', {}, `{"schemaVersion":2,${bytes.toString().slice(1)}`, 'core/bad-json'],
   ])('is refused when it is %s', async (_what, headers, body, code) => {
-    const { open } = await answering(headers as Record<string, string>, body);
+    const { open } = await answering(headers, body);
     await expect(open().resolve('v1')).rejects.toMatchObject({ code });
   });
 

@@ -121,7 +121,7 @@ describe('a list of referrers', () => {
     ['a web page', { 'content-type': 'text/html' }, '<html>'],
     ['no list', { 'content-type': 'application/json' }, '{"errors":[]}'],
   ])('that is %s stands for a registry without the API', async (_what, headers, body) => {
-    const repository = await answering(headers as Record<string, string>, body);
+    const repository = await answering(headers, body);
     expect(await repository.listReferrers(subject.digest)).toEqual([]);
   });
 
@@ -134,7 +134,7 @@ describe('a list of referrers', () => {
     ['is damaged', {}, '{"manifests":[', 'core/bad-json'],
     ['names no digest', {}, index(1).replace('sha256:', 'md5:'), 'oci/bad-manifest'],
   ])('that %s is refused', async (_what, headers, body, code) => {
-    const repository = await answering(headers as Record<string, string>, body);
+    const repository = await answering(headers, body);
     await expect(repository.listReferrers(subject.digest)).rejects.toMatchObject({ code });
   });
 });
