@@ -43,7 +43,7 @@ export interface RegistryContext {
 
 /** What the options and the person's own settings make of the registries. The room is loaded here, as most commands have no need of it. */
 export async function openRegistries(context: RegistryContext, login?: CredentialStore): Promise<RegistryClient> {
-  const { createRegistryClient, openCredentialStore, openUploadJournal } = await import('../registry/client/index.js');
+  const { createRegistryClient, openBlobPlaces, openCredentialStore, openUploadJournal } = await import('../registry/client/index.js');
   const { env, limits, counters, concurrency, network, signal, home } = context;
   const { registry } = await readSettings(context);
   const settingsOf = (host: string): RegistrySettings => ({ ...registry['*'], ...registry[host] });
@@ -54,8 +54,9 @@ export async function openRegistries(context: RegistryContext, login?: Credentia
     concurrency,
     credentials: login ?? openCredentialStore({ env }),
     journal: openUploadJournal(join(home, 'cache', 'uploads')),
+    places: openBlobPlaces(join(home, 'cache', 'blob-places.txt')),
     digests: openLocalDigests(home),
-    isPlainHttp: (host) => network.plainHttp ?? settingsOf(host).plain_http ?? false,
+    isPlainHttp: (host) => network.plainHttp ?? settingsOf(host).plain_http ?? (speaksTls(network) ? false : undefined),
     tls: readTls(context),
     tokenHostsOf: (host) => settingsOf(host).token_hosts ?? [],
     mirrorsOf: (host) => network.mirrors ?? settingsOf(host).mirrors ?? [],
@@ -74,6 +75,11 @@ async function readSettings({ env, limits }: RegistryContext): Promise<UserConfi
     const { message, hint = 'Correct the file, it holds your own settings for registries', where, findings } = error;
     throw createError('ops/bad-option', { message, hint, where, findings, cause: error });
   }
+}
+
+/** Whoever says how certificates are judged means TLS, on this machine too. */
+function speaksTls({ caFile, cert, insecure }: NetworkOptions): boolean {
+  return caFile !== undefined || cert !== undefined || insecure === true;
 }
 
 function readTls(context: RegistryContext): TlsOptions {

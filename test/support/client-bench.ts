@@ -17,6 +17,7 @@ import type { Credentials, CredentialStore } from '../../src/registry/client/aut
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '../../src/registry/client/client.js';
 import type { RemoteRepository } from '../../src/registry/client/repository.js';
 import type { RetryPolicy } from '../../src/registry/client/retry.js';
+import { noPlaces } from '../../src/registry/client/blob-places.js';
 import { noJournal } from '../../src/registry/client/upload-journal.js';
 import type { Behaviour } from './registry/behaviour.js';
 import { type FlakyPlan, type FlakyProxy, startFlakyProxy } from './registry/flaky-proxy.js';
@@ -77,7 +78,8 @@ export function createBench(host: string, { logins = {}, ...options }: BenchOpti
     counters,
     credentials: toStore(logins),
     journal: noJournal,
-    isPlainHttp: () => false,
+    places: noPlaces,
+    isPlainHttp: () => undefined,
     tls: {},
     tokenHostsOf: () => [],
     mirrorsOf: () => [],

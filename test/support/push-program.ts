@@ -10,6 +10,7 @@ const client = createRegistryClient({
   counters: createCounters(),
   credentials: { find: async () => undefined, save: async () => ({ where: 'nowhere', encrypted: false }), remove: async () => false },
   journal: openUploadJournal(journal),
+  places: { find: () => undefined, note: () => {} },
   isPlainHttp: () => true,
   tls: {},
   tokenHostsOf: () => [],

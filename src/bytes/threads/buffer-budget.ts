@@ -13,7 +13,7 @@ export interface BufferShare {
   /** How large each buffer may be. */
   readonly bytes: number;
   /** Gives the share back; further calls do nothing. */
-  release(): void;
+  readonly release: () => void;
 }
 
 /** A share for `count` buffers of `wanted` bytes each, or of fewer while many others have theirs. */

@@ -80,5 +80,5 @@ export interface BufferRing {
   /** Of the length that was asked for, or shorter while many others have buffers. */
   next(): Buffer;
   /** When no more buffers are asked for; those that are out stay good. */
-  release(): void;
+  readonly release: () => void;
 }

@@ -4,7 +4,6 @@ import {
   type Descriptor,
   emptyIo,
   type Finding,
-  type Identity,
   isJsonObject,
   isToolkitError,
   type JsonObject,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopbackHost, toLocation, toRegistryAddress } from './address.js';
+import { toLocation, toRegistryAddress } from './address.js';
 import { findQuirks } from './quirks.js';
 
 describe('the address of a registry', () => {
@@ -11,15 +11,23 @@ describe('the address of a registry', () => {
     ['[::1]:5000', 'http:', '[::1]:5000'],
     ['docker.io', 'https:', 'registry-1.docker.io'],
   ])('of %s begins with %s and leads to %s', (host, scheme, at) => {
-    expect(toRegistryAddress(host, false).origin).toBe(`${scheme}//${at}`);
+    expect(toRegistryAddress(host, undefined).origin).toBe(`${scheme}//${at}`);
+  });
+
+  it.each(['1127.0.0.1', 'r.test:99999'])('%s is refused', (host) => {
+    expect(() => toRegistryAddress(host, undefined)).toThrow('no address can be made of it');
   });
 
   it('is without TLS where that was asked for', () => {
     expect(toRegistryAddress('r.test', true).origin).toBe('http://r.test');
   });
 
-  it.each(['127.0.0.1.r.test', 'localhost.r.test', '1127.0.0.1', 'r.localhost.test'])('%s is not this machine', (host) => {
-    expect(isLoopbackHost(host)).toBe(false);
+  it('is with TLS on this machine too where that was asked for', () => {
+    expect(toRegistryAddress('localhost:5000', false).origin).toBe('https://localhost:5000');
+  });
+
+  it.each(['127.0.0.1.r.test', 'localhost.r.test', 'r.localhost.test'])('%s is not this machine', (host) => {
+    expect(toRegistryAddress(host, undefined).origin).toBe(`https://${host}`);
   });
 });
 

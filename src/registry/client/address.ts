@@ -1,3 +1,5 @@
+import { createError } from '../../core/index.js';
+import { hostOf, isLoopbackHost } from './http/http-url.js';
 import { findQuirks, type Quirks } from './quirks.js';
 
 /** Where the API of a registry is. */
@@ -9,17 +11,21 @@ export interface RegistryAddress {
   readonly quirks: Quirks;
 }
 
-/** A registry on this machine is spoken to without TLS, as every tool does it. */
-export function isLoopbackHost(host: string): boolean {
-  const name = host.replace(/:\d+$/, '').toLowerCase();
-  return name === 'localhost' || name.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(name) || name === '[::1]';
-}
-
-/** `given` counts before the quirks that are known. */
-export function toRegistryAddress(host: string, plainHttp: boolean, given: Partial<Quirks> = {}): RegistryAddress {
+/**
+ * Without `plainHttp` a host of this machine is spoken to without TLS, every other one with it. `given` counts before the quirks that
+ * are known. Throws `core/bad-reference` for what looks like a host and can be none, such as 1127.0.0.1.
+ */
+export function toRegistryAddress(host: string, plainHttp: boolean | undefined, given: Partial<Quirks> = {}): RegistryAddress {
   const quirks = { ...findQuirks(host), ...given };
-  const scheme = plainHttp || isLoopbackHost(host) ? 'http' : 'https';
-  return { host, origin: new URL(`${scheme}://${quirks.apiHost ?? host}`).origin, quirks };
+  const plain = `http://${quirks.apiHost ?? host}`;
+  if (!URL.canParse(plain)) {
+    throw createError('core/bad-reference', {
+      message: `Cannot use the host "${host}": no address can be made of it`,
+      hint: 'Check its numbers and its port',
+    });
+  }
+  const isPlain = plainHttp ?? isLoopbackHost(hostOf(new URL(plain)));
+  return { host, origin: new URL(isPlain ? plain : plain.replace('http:', 'https:')).origin, quirks };
 }
 
 /**

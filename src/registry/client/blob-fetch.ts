@@ -27,22 +27,21 @@ export async function* fetchBlobRange(place: BlobPlace, descriptor: Descriptor, 
   let failures = 0;
   while (position < end) {
     const before = position;
+    // What keeps an answer from coming was tried again already.
+    const response = await request(place, descriptor, position, end);
     try {
-      const response = await request(place, descriptor, position, end);
-      try {
-        etag = assertSame(etag, response, descriptor, connection);
-        for await (const chunk of bodyFrom(response, position, end, descriptor, connection)) {
-          position += chunk.byteLength;
-          yield chunk;
-        }
-      } finally {
-        response.drop();
+      etag = assertSame(etag, response, descriptor, connection);
+      for await (const chunk of bodyFrom(response, position, end, descriptor, connection)) {
+        position += chunk.byteLength;
+        yield chunk;
       }
       if (position < end) throw endedEarly(descriptor, position, connection);
     } catch (error) {
       failures = position > before ? 1 : failures + 1;
-      if (!isPassingError(error, position > start) || failures >= connection.retry.attempts) throw error;
+      if (!isPassingError(error, true) || failures >= connection.retry.attempts) throw error;
       await wait(toDelay(failures + 1, connection.retry), signal);
+    } finally {
+      response.drop();
     }
   }
 }
@@ -52,18 +51,25 @@ export async function readBlobRange(place: BlobPlace, descriptor: Descriptor, st
   return collect(fetchBlobRange(place, descriptor, start, end), end - start, `a range of ${descriptor.digest}`);
 }
 
-function request(place: BlobPlace, descriptor: Descriptor, start: number, end: number): Promise<HttpResponse> {
+async function request(place: BlobPlace, descriptor: Descriptor, start: number, end: number): Promise<HttpResponse> {
   const { connection, repository, signal, query } = place;
   const isWhole = start === 0 && end === descriptor.size;
-  return connection.call({
+  const response = await connection.call({
     action: `fetch the blob ${descriptor.digest} of "${connection.address.host}/${repository}"`,
     method: 'GET',
     target: endpoint.blob(repository, descriptor.digest) + query,
     scopes: [{ kind: 'repository', name: repository, actions: ['pull'] }],
-    accepts: [200, 206],
+    accepts: [200, 206, 404],
     headers: isWhole ? {} : { range: `bytes=${start}-${end - 1}` },
     expectedBytes: end - start,
     signal,
+  });
+  if (response.status !== 404) return response;
+  response.drop();
+  throw createError('registry/not-found', {
+    message: `Cannot fetch the blob ${descriptor.digest}: "${connection.address.host}/${repository}" does not have it`,
+    hint: 'The package there is not whole: push it again',
+    where: descriptor.digest,
   });
 }
 

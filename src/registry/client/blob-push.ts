@@ -1,6 +1,7 @@
 import { collect, digestOf, openContent, sizeMismatch, sizeOfContent } from '../../bytes/index.js';
 import type { BlobContent, ByteCounters, DigestCache, KnownDigest, PutOptions, StoredBlob } from '../../core/index.js';
 import { hasBlob } from './blob-head.js';
+import type { BlobPlaces } from './blob-places.js';
 import type { Connection } from './connection.js';
 import { toReach } from './outgoing-content.js';
 import { uploadBlob } from './upload.js';
@@ -13,8 +14,9 @@ export interface PushTarget {
   readonly counters: ByteCounters;
   readonly journal: UploadJournal;
   readonly digests?: DigestCache | undefined;
-  /** Another repository of the same registry that may have it. */
+  /** Another repository of the same registry that may have it; absent: the one that is remembered. */
   readonly mountFrom?: string | undefined;
+  readonly places: BlobPlaces;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -27,8 +29,14 @@ interface KnownContent extends KnownDigest {
 const heldBytes = 1024 * 1024;
 
 /** Sends a blob unless the registry has it, which is asked where the digest is known or costs next to nothing. */
-export async function pushBlob(target: PushTarget, given: BlobContent, { expected, progress }: PutOptions): Promise<StoredBlob> {
-  const { connection, repository, counters, digests, mountFrom, journal, signal } = target;
+export async function pushBlob(target: PushTarget, content: BlobContent, options: PutOptions): Promise<StoredBlob> {
+  const stored = await sendBlob(target, content, options);
+  target.places.note(target.connection.address.host, stored.digest, target.repository);
+  return stored;
+}
+
+async function sendBlob(target: PushTarget, given: BlobContent, { expected, progress }: PutOptions): Promise<StoredBlob> {
+  const { connection, repository, counters, digests, journal, signal } = target;
   const content = expected === undefined ? given : heldToSize(given, expected.size);
   const identity = digests?.identify(content);
   const remembered = expected ?? (identity === undefined ? undefined : digests?.find(identity));
@@ -46,7 +54,7 @@ export async function pushBlob(target: PushTarget, given: BlobContent, { expecte
         repository,
         content: known?.held ?? content,
         known: known === undefined ? undefined : pick(known),
-        mountFrom,
+        mountFrom: findMount(target, known),
         journal: entry,
         counters,
         reach: toReach(progress),
@@ -58,6 +66,11 @@ export async function pushBlob(target: PushTarget, given: BlobContent, { expecte
   const stored = { ...blob, ...(diffId === undefined ? {} : { diffId }), fresh: !mounted };
   if (identity !== undefined) await digests?.remember(identity, content, stored);
   return stored;
+}
+
+function findMount({ connection, repository, mountFrom, places }: PushTarget, known: KnownDigest | undefined): string | undefined {
+  const found = mountFrom ?? (known === undefined ? undefined : places.find(connection.address.host, known.digest));
+  return found === repository ? undefined : found;
 }
 
 /** Content that is as long as was promised, or says that it is not before its last byte is out. */

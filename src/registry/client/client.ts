@@ -1,10 +1,11 @@
-import { type ByteCounters, type DigestCache, isJsonObject, type Limits, parseReference } from '../../core/index.js';
+import { type ByteCounters, createError, type DigestCache, isJsonObject, type Limits } from '../../core/index.js';
 import { toRegistryAddress } from './address.js';
+import type { BlobPlaces } from './blob-places.js';
 import type { CredentialStore } from './auth/auth.js';
 import { createAuthorizer } from './auth/authorizer.js';
 import { Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
-import { isRepositoryName } from './grammar.js';
+import { isHostName, isRepositoryName } from './grammar.js';
 import { createHttpClient } from './http/http-client.js';
 import type { HttpClient, Timeouts, TlsOptions } from './http/http.js';
 import { MirroredRepository, type ReadableRepository } from './mirrored.js';
@@ -21,9 +22,10 @@ export interface RegistryClientOptions {
   readonly counters: ByteCounters;
   readonly credentials: CredentialStore;
   readonly journal: UploadJournal;
+  readonly places: BlobPlaces;
   readonly digests?: DigestCache | undefined;
-  /** Whether a host that is not this machine is spoken to without TLS. */
-  readonly isPlainHttp: (host: string) => boolean;
+  /** Whether a host is spoken to without TLS; undefined: if it is this machine. */
+  readonly isPlainHttp: (host: string) => boolean | undefined;
   readonly tls: TlsOptions;
   /** Other hosts that may get the login of a registry, because they hand out its tokens. */
   readonly tokenHostsOf: (host: string) => readonly string[];
@@ -67,7 +69,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   };
   const mirror = (text: string, origin: RemoteRepository) => {
     const { host, prefix, isPlain } = parseMirror(text);
-    return new RemoteRepository(connect(host, isPlain ? true : undefined), prefix + origin.repository, { ...options, namespace: origin.host });
+    return new RemoteRepository(connect(host, isPlain), prefix + origin.repository, { ...options, namespace: origin.host });
   };
   return {
     repository,
@@ -99,16 +101,27 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   };
 }
 
-function parseMirror(text: string): { host: string; prefix: string; isPlain: boolean } {
-  const match = /^(https?:\/\/)?([^/]+)(\/.*)?$/.exec(text);
-  const path = (match?.[3] ?? '').replace(/^\/+|\/+$/g, '');
-  const host = match?.[2] ?? '';
-  // The grammar of names judges host and path alike.
-  parseReference(`${host.includes('.') || host.includes(':') || host === 'localhost' ? host : `${host}:443`}/${path === '' ? 'any' : path}`);
-  return { host, prefix: path === '' ? '' : `${path}/`, isPlain: match?.[1] === 'http://' };
+interface Mirror {
+  readonly host: string;
+  /** Empty, or with a slash at its end. */
+  readonly prefix: string;
+  readonly isPlain: boolean | undefined;
 }
 
-function createConnection(host: string, isPlain: boolean, http: HttpClient, options: RegistryClientOptions): Connection {
+/** `[http://|https://]HOST[:PORT][/PREFIX]` */
+function parseMirror(text: string): Mirror {
+  const [, scheme, host = '', rest = ''] = /^(https?):\/\/([^/]*)(.*)$/.exec(text) ?? /^()([^/]*)(.*)$/.exec(text) ?? [];
+  const path = rest.replace(/^\/+|\/+$/g, '');
+  if (!isHostName(host) || (path !== '' && !isRepositoryName(path))) {
+    throw createError('core/bad-location', {
+      message: `Cannot use the mirror ${JSON.stringify(text.slice(0, 300))}: expected HOST[:PORT][/PREFIX], with http:// before it for one without TLS`,
+      hint: 'For example localhost:65001, http://cache.lan:5000 or mirror.example.com/ghcr',
+    });
+  }
+  return { host, prefix: path === '' ? '' : `${path}/`, isPlain: scheme === '' ? undefined : scheme === 'http' };
+}
+
+function createConnection(host: string, isPlain: boolean | undefined, http: HttpClient, options: RegistryClientOptions): Connection {
   const { credentials, retry = defaultRetry, warn } = options;
   const address = toRegistryAddress(host, isPlain, options.quirks);
   const authorizer = createAuthorizer({ host, registryUrl: address.origin, http, credentials, trustedRealmHosts: options.tokenHostsOf(host) });

@@ -1,4 +1,4 @@
-import { createError } from '../../core/index.js';
+import { createError, isToolkitError } from '../../core/index.js';
 import type { Authorizer, Scope } from './auth/auth.js';
 import { readRefusal, toRefusalError } from './answer.js';
 import { type RegistryAddress, toLocation } from './address.js';
@@ -64,9 +64,17 @@ export class Connection {
       this.#wasReached = true;
       return response;
     } catch (error) {
-      if (isLast || !isPassingError(error, this.#wasReached)) throw error;
+      if (isLast || !isPassingError(error, this.#wasReached)) throw this.#explain(error);
       return undefined;
     }
+  }
+
+  /** A server that speaks TLS only breaks off what is not. */
+  #explain(error: unknown): unknown {
+    if (this.#wasReached || !isToolkitError(error, 'registry/interrupted') || !this.address.origin.startsWith('http://')) return error;
+    const { message, where } = error;
+    const hint = 'If the registry speaks TLS, add --ca-file FILE or --insecure; a host of this machine is spoken to without TLS else';
+    return createError('registry/interrupted', { message, hint, where, cause: error });
   }
 
   async #accept(call: ApiCall, response: HttpResponse): Promise<HttpResponse> {

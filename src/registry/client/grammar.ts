@@ -9,6 +9,12 @@ export function isTagName(text: unknown): text is string {
   return typeof text === 'string' && isPart(text, () => parseReference(`localhost/any:${text}`).tag);
 }
 
+/** `HOST[:PORT]`; a word alone is one too. */
+export function isHostName(text: string): boolean {
+  const isPlainWord = /^[a-z0-9-]+$/i.test(text) && text !== 'localhost';
+  return isPart(text, () => (isPlainWord ? parseReference(`${text}:1/any`).host?.slice(0, -2) : parseReference(`${text}/any`).host));
+}
+
 function isPart(text: string, parse: () => string | undefined): boolean {
   try {
     return parse() === text;

@@ -4,8 +4,7 @@
  */
 export type { Credentials, CredentialStore } from './auth/auth.js';
 export { openCredentialStore } from './auth/credentials.js';
+export { openBlobPlaces } from './blob-places.js';
 export * from './client.js';
 export type { TlsOptions } from './http/http.js';
-export type { ReadableRepository } from './mirrored.js';
-export { RemoteRepository } from './repository.js';
 export { openUploadJournal } from './upload-journal.js';

@@ -126,6 +126,6 @@ describe('a mirror', () => {
     const { client, origin } = await start();
     const { client: other } = createBench(origin.host, { mirrorsOf: () => [text] });
     expect(client).not.toBe(other);
-    expect(() => other.source(origin.host, 'demo/model')).toThrow(expect.objectContaining({ code: 'core/bad-reference' }) as Error);
+    expect(() => other.source(origin.host, 'demo/model')).toThrow(expect.objectContaining({ code: 'core/bad-location' }) as Error);
   });
 });

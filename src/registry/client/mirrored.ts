@@ -22,6 +22,7 @@ export class MirroredRepository implements ReadableRepository {
   /** Blobs that were given whole and not verified: whoever asks for one again was not content with what came. */
   readonly #given = new Set<Digest>();
   readonly #fallen = new Set<RemoteRepository>();
+  readonly #told = new Set<RemoteRepository>();
   readonly #warn: (host: string, text: string) => void;
 
   constructor(origin: RemoteRepository, mirrors: readonly RemoteRepository[], warn: (host: string, text: string) => void) {
@@ -90,10 +91,17 @@ export class MirroredRepository implements ReadableRepository {
       } catch (error) {
         if (!isToolkitError(error) || ['core/cancelled', 'core/bug'].includes(error.code)) throw error;
         if (error.code === 'registry/unreachable') this.#fallen.add(mirror);
-        this.#warn(mirror.host, `the mirror does not help, ${this.host} is asked instead: ${error.message}`);
+        this.#tell(mirror, error.message);
       }
     }
     return ask(this.#origin);
+  }
+
+  /** Once: what is said of one blob holds for the next ones. */
+  #tell(mirror: RemoteRepository, reason: string): void {
+    if (this.#told.has(mirror)) return;
+    this.#told.add(mirror);
+    this.#warn(mirror.host, `the mirror does not help, ${this.host} is asked instead: ${reason}`);
   }
 }
 

@@ -35,6 +35,7 @@ export class PieceSending {
     let state = first;
     this.#farthest = first.offset;
     while (state.offset < this.#size) {
+      this.#assertWanted();
       const next = await this.#send(state);
       if (next === 'no pieces') return undefined;
       if (next.offset > this.#farthest) this.#failures = 0;
@@ -43,6 +44,11 @@ export class PieceSending {
       if (state.offset > 0 && connection.address.quirks.keepsUploads) journal.keep(state);
     }
     return state;
+  }
+
+  #assertWanted(): void {
+    const { signal } = this.#options;
+    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
   }
 
   async #send(state: UploadState): Promise<UploadState | 'no pieces'> {

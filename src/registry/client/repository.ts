@@ -11,6 +11,7 @@ import {
   type DigestCache,
   isDigest,
   isJsonObject,
+  isToolkitError,
   type Limits,
   type NamedDescriptor,
   parseDigest,
@@ -21,6 +22,7 @@ import {
 import { findSubject, isIndexType, isManifestType, mediaTypes, parseManifest } from '../../oci/index.js';
 import { type BlobPlace, fetchBlobRange, readBlobRange } from './blob-fetch.js';
 import { hasBlob } from './blob-head.js';
+import type { BlobPlaces } from './blob-places.js';
 import { pushBlob } from './blob-push.js';
 import { BlobWindows } from './blob-windows.js';
 import type { Connection } from './connection.js';
@@ -35,6 +37,7 @@ export interface RepositoryOptions {
   readonly limits: Limits;
   readonly counters: ByteCounters;
   readonly journal: UploadJournal;
+  readonly places: BlobPlaces;
   /** Remembers digests of local files, so that what did not change is not read. */
   readonly digests?: DigestCache | undefined;
   /** Of a mirror: the host of the registry that it stands in for. (`ns`, as containerd sends it) */
@@ -106,7 +109,7 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
 
   async put(content: BlobContent, options: PutOptions = {}): Promise<StoredBlob> {
     if (options.mediaType !== undefined && isManifest(options.mediaType)) return this.#putManifest(content, options.mediaType, options);
-    const { counters, journal, digests } = this.#options;
+    const { counters, journal, digests, places } = this.#options;
     const signal = options.signal ?? this.#options.signal;
     const target = {
       connection: this.#connection,
@@ -114,6 +117,7 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
       counters,
       journal,
       digests,
+      places,
       signal,
       mountFrom: this.#findMount(content),
     };
@@ -187,8 +191,19 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
       if (isFallbackTag(tag)) continue;
       if (tags.push(tag) > limits.graphNodes) throw tooManyTags(`${this.host}/${this.repository}`, limits.graphNodes);
     }
-    const found = await mapConcurrent(tags, concurrency, async (name) => ({ name, descriptor: await this.resolve(name) }));
+    const found = await mapConcurrent(tags, concurrency, async (name) => ({ name, descriptor: await this.#resolveListed(name) }));
     return found.flatMap(({ name, descriptor }) => (descriptor === undefined ? [] : [{ name, descriptor }]));
+  }
+
+  /** A manifest that cannot be read is one all the same: others are to be listed, and this one may have to be removed. */
+  async #resolveListed(tag: string): Promise<Descriptor | undefined> {
+    try {
+      return await this.resolve(tag);
+    } catch (error) {
+      const digest = isToolkitError(error) && error.exitCode === 1 ? await this.findDigest(tag) : undefined;
+      if (digest === undefined) throw error;
+      return { mediaType: mediaTypes.octetStream, digest, size: 0 };
+    }
   }
 
   listReferrers(subject: Digest, artifactType?: string): Promise<readonly Descriptor[]> {

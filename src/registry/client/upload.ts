@@ -109,7 +109,7 @@ async function sendStreamed(upload: Upload): Promise<Uploaded> {
 /** Piece by piece; after each the registry says what it has, which is written down. */
 async function sendPieces(upload: Upload, size: number): Promise<Uploaded> {
   const { content, counters, reach, journal, known } = upload;
-  const session = toSession(upload, known?.digest);
+  const session = toSession({ ...upload, signal: afterGrace(upload.signal) }, known?.digest);
   const outgoing = new OutgoingContent(content, size, known === undefined, counters, reach);
   try {
     const kept = await findKept(session, journal, size);
@@ -125,6 +125,21 @@ async function sendPieces(upload: Upload, size: number): Promise<Uploaded> {
   } finally {
     await outgoing.close();
   }
+}
+
+/**
+ * What a piece that is under way has left when the work is cancelled, in milliseconds: a registry that lost one in its middle may refuse to
+ * go on with the whole blob, as Docker's does.
+ */
+const graceMs = 3000;
+
+function afterGrace(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined) return undefined;
+  const late = new AbortController();
+  const abort = () => void setTimeout(() => late.abort(signal.reason), graceMs).unref();
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return late.signal;
 }
 
 async function findKept(session: UploadSession, journal: JournalEntry, size: number): Promise<{ kind: 'begun'; state: UploadState } | undefined> {

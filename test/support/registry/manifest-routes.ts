@@ -2,7 +2,8 @@ import { digestOfBytes, isSoundDigest } from './digests.js';
 import { type Exchange } from './exchange.js';
 import { parseManifestReferences } from './manifest-references.js';
 import { type StoredManifest } from './manifest-storage.js';
-import { type RegistryRoom, toDigestHeader, toUrl } from './registry-room.js';
+import { type RegistryRoom, toDigestHeader } from './registry-room.js';
+import { toUrl } from './to-url.js';
 
 const readLimit = 64 * 1024 * 1024;
 const tag = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;

@@ -19,9 +19,3 @@ export function toDigestHeader({ behaviour }: Exchange, digest: string): Readonl
   if (behaviour.dropContentDigest) return {};
   return { 'docker-content-digest': behaviour.wrongContentDigest ? `sha256:${'0'.repeat(64)}` : digest };
 }
-
-/** Where something lies, for whoever asked under this host name. */
-export function toUrl(exchange: Exchange, path: string): string {
-  const scheme = 'encrypted' in exchange.request.socket ? 'https' : 'http';
-  return `${scheme}://${exchange.url.host}${path}`;
-}

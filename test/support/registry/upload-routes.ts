@@ -1,7 +1,8 @@
 import { isSoundDigest } from './digests.js';
 import { type Exchange } from './exchange.js';
 import { isAllowed } from './registry-auth.js';
-import { type RegistryRoom, toDigestHeader, toUrl } from './registry-room.js';
+import { type RegistryRoom, toDigestHeader } from './registry-room.js';
+import { toUrl } from './to-url.js';
 import { stateOf, toUploadHeaders } from './upload-sessions.js';
 import { type Upload } from './upload-storage.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Exchange } from './exchange.js';
-import { toUrl } from './registry-room.js';
+import { toUrl } from './to-url.js';
 import { appendTo, type Upload, UploadStorage } from './upload-storage.js';
 
 /** Uploads, and what is known of each only while the registry runs. */

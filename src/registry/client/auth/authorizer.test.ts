@@ -126,7 +126,7 @@ describe('tokens', () => {
     expect(await authorizer.challenge(ask('repository:a:pull'), [pull('a')], 'Bearer t1')).toBe(false);
     expect(await authorizer.challenge(ask(), [pull('a')], 'Bearer t1')).toBe(false);
     expect(server.seen).toHaveLength(1);
-    pass(30_000);
+    pass(2000);
     expect(await authorizer.challenge(ask(), [pull('a')], 'Bearer t1')).toBe(true);
     expect(await authorizer.challenge(ask(), [pull('a')], 'Bearer t1')).toBe(true);
     expect(await authorizer.authorize([pull('a')])).toBe('Bearer t2');

@@ -29,7 +29,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
 type Method = { readonly kind: 'header'; readonly header: string } | { readonly kind: 'tokens'; readonly service: TokenService };
 
 /** A token that is refused so soon after it was given would be refused again. In milliseconds. */
-const tooSoon = 30_000;
+const tooSoon = 2000;
 
 /** A token is renewed when a quarter of its life is left, at most this. In milliseconds. */
 const longestMargin = 30_000;

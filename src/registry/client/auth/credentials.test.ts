@@ -17,6 +17,7 @@ const bob: Credentials = { kind: 'password', username: 'bob', password: 'sesame'
 const annAuth = { auth: Buffer.from('ann:hunter2:x').toString('base64') };
 const bobAuth = { auth: Buffer.from('bob:sesame').toString('base64') };
 const hub = 'index.docker.io';
+const apiKey = ['https:', '', 'registry-1.docker.io'].join('/');
 const hubKey = `https://${hub}/v1/`;
 
 /** Writes a file below the home folder: a text as it is, anything else as JSON. */
@@ -248,7 +249,7 @@ describe('remove', () => {
 
   it('takes every name out of the file', async () => {
     const kept = { 'reg.example': bobAuth };
-    put(docker, { auths: { 'docker.io': annAuth, ...kept, [hubKey]: annAuth, [`https://${'registry-1'}.docker.io`]: annAuth }, psFormat: 'x' });
+    put(docker, { auths: { 'docker.io': annAuth, ...kept, [hubKey]: annAuth, [apiKey]: annAuth }, psFormat: 'x' });
     expect(await open().remove('docker.io')).toBe(true);
     expect(read(docker)).toEqual({ auths: kept, psFormat: 'x' });
     expect(await open().remove('docker.io')).toBe(false);
