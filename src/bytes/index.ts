@@ -29,5 +29,6 @@ export * from './tar/tar-scan.js';
 export { tarHeader } from './tar/tar-write.js';
 export { judgeTarget } from './unpack/judge-target.js';
 export * from './unpack/shared-tree.js';
+export { twice } from './twice.js';
 export * from './unpack/unpack-source.js';
 export * from './unpack/unpack.js';

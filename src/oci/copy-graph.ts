@@ -1,4 +1,4 @@
-import { mapConcurrent } from '../bytes/index.js';
+import { mapConcurrent, twice } from '../bytes/index.js';
 import {
   type BlobContent,
   type BlobSink,
@@ -57,20 +57,13 @@ async function copyBlob(descriptor: Descriptor, label: string, content: BlobCont
   const item: ProgressItem = options.progress.start('copy', label, size);
   try {
     if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
-    const put = () => sink.put(content, { expected: { digest, size }, mediaType, progress: item, signal });
-    const { fresh } = await put().catch((error: unknown) => again(error, put));
+    const { fresh } = await twice(() => sink.put(content, { expected: { digest, size }, mediaType, progress: item, signal }));
     item.done(fresh ? 'done' : 'skipped');
     return fresh;
   } catch (error) {
     item.done('failed');
     throw named(error, label, descriptor);
   }
-}
-
-/** Wrong bytes may have become so on the way: they are fetched once more, and no more than that. */
-function again<T>(error: unknown, put: () => Promise<T>): Promise<T> {
-  if (isToolkitError(error, 'bytes/digest-mismatch')) return put();
-  throw error;
 }
 
 /** Says which blob of the package it was; the reason stays in its own words. */

@@ -1,4 +1,6 @@
 import { createError } from '../core/index.js';
+import { collect, twice } from '../bytes/index.js';
+import { parseManifest } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { parseRemote } from './remote-reference.js';
@@ -31,6 +33,7 @@ export async function pull(options: PullOptions, context: OpsContext): Promise<P
     );
     return { ...kept, path, files, findings };
   }
+  if (options.include === undefined && options.exclude === undefined) await proveConfig(source, context);
   const { path, files, bytes, findings } = await unpackOpened(source, { ...options, location: options.name, output: options.output }, context);
   return {
     digest: source.root.digest,
@@ -59,6 +62,14 @@ function assertMeaningful(options: PullOptions, { network }: OpsContext): void {
 
 function inStore(context: OpsContext): OpsContext {
   return { ...context, network: { ...context.network, names: 'local' } };
+}
+
+/** Its files do not need it; a whole package whose config is not what its manifest promises is damaged all the same. */
+async function proveConfig(source: ShelfSource, { limits }: OpsContext): Promise<void> {
+  const parsed = parseManifest(source.bytes, source.location, limits);
+  if (parsed.kind === 'index') return;
+  const { config } = parsed.manifest;
+  await twice(async () => collect(await source.blobs.open(config), limits.configBytes, 'the config'));
 }
 
 async function keep(source: ShelfSource, options: PullOptions, context: OpsContext): Promise<PullResult> {

@@ -63,6 +63,16 @@ describe('a damaged blob', () => {
   });
 });
 
+it('a damaged config is no whole package, though the files do not need it', async () => {
+  await pushModel();
+  const { config } = JSON.parse(Buffer.from(bench.registry.findManifest('tiny', 'v1')?.bytes ?? []).toString()) as { config: { digest: string } };
+  bench.registry.behaviour.corruptBlob.set(config.digest, 'always');
+  expect(await bench.json('pull', bench.name, '-o', 'out')).toMatchObject({ code: 1, document: { error: { code: 'bytes/digest-mismatch' } } });
+  expect(listFinal('out')).toEqual([]);
+  bench.registry.behaviour.corruptBlob.set(config.digest, 'once');
+  expect(await bench.json('pull', bench.name, '-o', 'out')).toMatchObject({ code: 0 });
+});
+
 describe('a connection that breaks', () => {
   it.each(['reset', 'close'] as const)('in the midst of a pull: the same command ends well (%s)', async (how) => {
     await pushModel();

@@ -203,6 +203,21 @@ describe('TLS', () => {
     });
   });
 
+  it('an authority of its own is trusted with --ca-file, on this machine too', async () => {
+    const there = `${secure.host}/tiny:v1`;
+    const ca = fixture('ca.pem');
+    expect(await bench.run('push', '--ca-file', ca, './tiny', there)).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Certificates') });
+    expect(await bench.json('pull', '--ca-file', ca, there, '-o', 'out')).toMatchObject({ code: 0 });
+    expect(await bench.json('verify', '--ca-file', ca, there)).toMatchObject({ code: 0, document: { ok: true } });
+  });
+
+  it('a registry of this machine that speaks TLS is not spoken to otherwise by chance, and the way is said', async () => {
+    const { code, document } = await bench.json('inspect', '--remote', `${secure.host}/tiny:v1`);
+    expect([code, String(document.error['hint'])]).toEqual([3, expect.stringContaining('--ca-file')]);
+    settle(`[registry."${secure.host}"]\nplain_http = false\n`);
+    expect(await bench.json('inspect', `${secure.host}/tiny:v1`)).toMatchObject({ code: 3, document: { error: { code: 'registry/untrusted' } } });
+  });
+
   it('--ca-file that is no certificate, or not there, is named', async () => {
     expect(await bench.json('pull', '--ca-file', 'none.pem', name)).toMatchObject({ code: 3, document: { error: { code: 'bytes/not-found' } } });
   });

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { createError, isToolkitError, type ToolkitError } from '../../core/index.js';
 import { leavesWork } from '../fetch-blob.js';
 import { toIoError } from '../os-error.js';
+import { twice } from '../twice.js';
 import { judgeTarget } from './judge-target.js';
 import { toPartFolder, withPartFolder } from './part-folder.js';
 import { Staging, type StagingOptions } from './staging.js';
@@ -26,16 +27,6 @@ export async function unpackPackage(sources: readonly UnpackSource[], target: st
     const staging = { overwrite, counters, tree: { path, blobs: listResumed(sources, options) } };
     return twice((isLast) => fill(sources, target, options, staging, isLast));
   });
-}
-
-/** From afar wrong bytes may have become so on the way: what is wrong is fetched once more, and no more than that. */
-async function twice<T>(attempt: (isLast: boolean) => Promise<T>): Promise<T> {
-  try {
-    return await attempt(false);
-  } catch (error) {
-    if (!isToolkitError(error, 'bytes/digest-mismatch')) throw error;
-    return attempt(true);
-  }
 }
 
 function findPartFolder(target: string, overwrite: boolean, key: string): string {
