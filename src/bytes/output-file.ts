@@ -35,7 +35,7 @@ export class OutputFile {
 
   async write(chunk: Uint8Array): Promise<void> {
     try {
-      for await (const count of writeAt(this.#handle, chunk, this.#position)) this.#position += count;
+      for await (const count of writeAt(this.#handle, chunk, this.#position, writeBytes)) this.#position += count;
     } catch (error) {
       throw toIoError(error, 'write', this.#output.path);
     }
@@ -57,9 +57,9 @@ export class OutputFile {
 }
 
 /** Writes a chunk in pieces and tells of each when it is written. */
-export async function* writeAt(handle: FileHandle, chunk: Uint8Array, position: number): AsyncGenerator<number> {
+export async function* writeAt(handle: FileHandle, chunk: Uint8Array, position: number, pieceBytes: number): AsyncGenerator<number> {
   for (let done = 0; done < chunk.byteLength;) {
-    const { bytesWritten } = await handle.write(chunk, done, Math.min(writeBytes, chunk.byteLength - done), position + done);
+    const { bytesWritten } = await handle.write(chunk, done, Math.min(pieceBytes, chunk.byteLength - done), position + done);
     done += bytesWritten;
     yield bytesWritten;
   }
