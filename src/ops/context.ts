@@ -30,6 +30,11 @@ export function createContext(given: Partial<OpsContext> = {}): OpsContext {
   return context;
 }
 
+/** The same, with all progress told as that of one task: what packs, copies and unpacks within it is of no interest. */
+export function asTask(context: OpsContext, task: string): OpsContext {
+  return { ...context, progress: { start: (_, item, total) => context.progress.start(task, item, total) } };
+}
+
 /** `$MODELPORT_HOME`, else the platform's folder for a program's data. */
 export function defaultHome(env: Readonly<Record<string, string | undefined>>): string {
   if (env['MODELPORT_HOME']) return env['MODELPORT_HOME'];

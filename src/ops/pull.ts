@@ -1,7 +1,7 @@
 import { createError } from '../core/index.js';
 import { collect, twice } from '../bytes/index.js';
 import { parseManifest } from '../oci/index.js';
-import type { OpsContext } from './context.js';
+import { asTask, type OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { parseRemote } from './remote-reference.js';
 import type { PullResult } from './results.js';
@@ -19,7 +19,8 @@ export interface PullOptions extends Omit<UnpackOptions, 'location' | 'output'> 
 }
 
 /** Fetches a package: into the local store, or its files straight to their place, each byte written once. Goes on where an earlier run stopped. */
-export async function pull(options: PullOptions, context: OpsContext): Promise<PullResult> {
+export async function pull(options: PullOptions, given: OpsContext): Promise<PullResult> {
+  const context = asTask(given, 'pull');
   assertMeaningful(options, context);
   const reference = parseRemote(options.name, 'pull');
   const source = await openRemote(reference, options.name, context);

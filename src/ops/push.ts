@@ -1,5 +1,5 @@
 import { createError } from '../core/index.js';
-import type { OpsContext } from './context.js';
+import { asTask, type OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { type PackOptions, packTo } from './pack.js';
 import { parseRemote, type RemoteReference } from './remote-reference.js';
@@ -18,7 +18,8 @@ export interface PushOptions extends Omit<PackOptions, 'dir' | 'name' | 'output'
 }
 
 /** Sends a package to a registry. What the registry has is not sent again; of a folder nothing is kept here. */
-export async function push(options: PushOptions, context: OpsContext): Promise<PushResult> {
+export async function push(options: PushOptions, given: OpsContext): Promise<PushResult> {
+  const context = asTask(given, 'push');
   const here: OpsContext = { ...context, network: { ...context.network, names: 'local' } };
   const source = await openSource(options.source, here);
   const name = options.destination ?? (source.kind === 'oci' ? (source.name ?? options.source) : undefined);
