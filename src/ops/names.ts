@@ -67,7 +67,7 @@ export async function rm(options: { readonly names: readonly string[] }, context
   return { removed };
 }
 
-/** A tag alone is removed where the registry can do that; a digest goes with all its tags. */
+/** A tag goes alone, a digest with all its tags. */
 async function rmRemote(names: readonly string[], context: OpsContext): Promise<RmResult> {
   const found = await mapConcurrent(names, context.concurrency, async (text) => {
     const reference = parseRemote(text, 'remove');
@@ -86,8 +86,8 @@ function explainRefusal(error: unknown, text: string, { host, repository, digest
   const isRefused = isToolkitError(error, 'registry/unsupported') || isToolkitError(error, 'registry/refused');
   if (!isRefused || digest !== undefined) return error;
   return createError('registry/unsupported', {
-    message: `Cannot remove "${text}": ${host} removes no single tags`,
-    hint: `To remove the package with all its tags: \`modelport rm --remote ${host}/${repository}@${found}\``,
+    message: `Cannot remove "${text}": ${host} removes nothing, or not for you`,
+    hint: `Whoever runs the registry can allow it. To try the package with all its tags: \`modelport rm --remote ${host}/${repository}@${found}\``,
     where: host,
     cause: error,
   });

@@ -242,14 +242,31 @@ describe('names at a registry', () => {
     expect(bench.registry.findManifest('tiny', 'v2')).toBeDefined();
   });
 
-  it('a registry that removes no single tags: the hint is the way', async () => {
+  it('a registry that deletes by digest alone: the tag goes, the package and its other tags stay', async () => {
     bench.registry.behaviour.deletes = 'by-digest';
-    const version2 = bench.registry.findManifest('tiny', 'v2')?.digest;
-    const { code, document } = await bench.json('rm', '--remote', '--yes', `${host}/tiny:v2`);
-    expect([code, document.error]).toMatchObject([3, { code: 'registry/unsupported', hint: expect.stringContaining(`${host}/tiny@${version2}`) }]);
-    expect(await bench.json('rm', '--remote', '--yes', `${host}/tiny@${version2}`)).toMatchObject({ code: 0 });
+    const version2 = bench.registry.findManifest('tiny', 'v2')?.digest ?? '';
+    await bench.run('tag', '--remote', `${host}/tiny:v2`, `${host}/tiny:stable`);
+    expect(await bench.json('rm', '--remote', '--yes', `${host}/tiny:v2`)).toMatchObject({ code: 0 });
     expect(bench.registry.findManifest('tiny', 'v2')).toBeUndefined();
+    expect([bench.registry.findManifest('tiny', 'stable')?.digest, bench.registry.findManifest('tiny', version2)?.digest]).toEqual([
+      version2,
+      version2,
+    ]);
+    expect((await bench.json('list', `${host}/tiny`)).document.packages.map((row) => row['format'])).not.toContain('artifact');
+    bench.registry.behaviour.deletes = true;
+  });
+
+  it('a registry that deletes nothing keeps every tag where it is', async () => {
     bench.registry.behaviour.deletes = false;
+    const before = bench.registry.findManifest('tiny', 'stable')?.digest;
+    const requests = await bench.requestsOf(async () => {
+      expect(await bench.json('rm', '--remote', '--yes', `${host}/tiny:stable`)).toMatchObject({
+        code: 3,
+        document: { error: { code: 'registry/unsupported' } },
+      });
+    });
+    expect(requests.filter(({ method, path }) => method === 'PUT' && path.endsWith('/stable'))).toEqual([]);
+    expect(bench.registry.findManifest('tiny', 'stable')?.digest).toBe(before);
     expect(await bench.json('rm', '--remote', '--yes', `${host}/tiny@${digest}`)).toMatchObject({
       code: 3,
       document: { error: { code: 'registry/unsupported' } },

@@ -105,12 +105,26 @@ describe('manifests of a repository', () => {
   it('go away by tag or by digest', async () => {
     const { repository, registry, descriptor } = await start();
     await repository.tag('v1', descriptor);
+    registry.behaviour.deletes = false;
+    await expect(repository.remove('v1')).rejects.toMatchObject({ code: 'registry/unsupported' });
+    expect(registry.findManifest('demo/model', 'v1')?.digest).toBe(descriptor.digest);
+    registry.behaviour.deletes = true;
     expect(await repository.remove('v1')).toBe(true);
     expect(await repository.remove('v1')).toBe(false);
     expect(await repository.remove(descriptor.digest)).toBe(true);
-    expect(registry.manifests()).toEqual([]);
-    registry.behaviour.deletes = false;
-    await expect(repository.remove('v1')).rejects.toMatchObject({ code: 'registry/unsupported' });
+  });
+
+  it('go away alone where only digests are deleted, or stay where they were', async () => {
+    const { repository, registry, descriptor } = await start();
+    registry.behaviour.deletes = 'by-digest';
+    for (const tag of ['v1', 'v2']) await repository.tag(tag, descriptor);
+    registry.behaviour.failStatus = ({ method }) => (method === 'DELETE' && registry.count('DELETE') === 3 ? 403 : undefined);
+    await expect(repository.remove('v1')).rejects.toMatchObject({ code: 'registry/denied' });
+    expect(registry.findManifest('demo/model', 'v1')?.digest).toBe(descriptor.digest);
+    registry.behaviour.failStatus = undefined;
+    expect(await repository.remove('v1')).toBe(true);
+    expect([registry.findManifest('demo/model', 'v1'), registry.findManifest('demo/model', 'v2')?.digest]).toEqual([undefined, descriptor.digest]);
+    expect(await repository.remove('v1')).toBe(false);
   });
 });
 

@@ -19,7 +19,7 @@ import {
   type ReferrerSource,
   type StoredBlob,
 } from '../../core/index.js';
-import { findSubject, isIndexType, isManifestType, mediaTypes, parseManifest } from '../../oci/index.js';
+import { emptyJson, findSubject, isIndexType, isManifestType, mediaTypes, parseManifest } from '../../oci/index.js';
 import { type BlobPlace, fetchBlobRange, readBlobRange } from './blob-fetch.js';
 import { hasBlob } from './blob-head.js';
 import type { BlobPlaces } from './blob-places.js';
@@ -31,6 +31,7 @@ import { isTagName } from './grammar.js';
 import { Manifests } from './manifests.js';
 import { readPages } from './pages.js';
 import { isFallbackTag, Referrers, toReferrer } from './referrers.js';
+import { untag } from './untag.js';
 import type { UploadJournal } from './upload-journal.js';
 
 export interface RepositoryOptions {
@@ -210,9 +211,10 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
     return this.#referrers.list(subject, artifactType);
   }
 
-  /** A tag, or a manifest with all its tags. False when it was not there. */
+  /** A tag alone, or a manifest with all its tags. False when it was not there. */
   async remove(reference: string): Promise<boolean> {
-    const found = isDigest(reference) ? await this.#manifests.find(reference) : undefined;
+    if (!isDigest(reference)) return untag(this.#manifests, reference, () => this.put({ kind: 'bytes', bytes: emptyJson }));
+    const found = await this.#manifests.find(reference);
     const removed = await this.#manifests.remove(reference);
     const subject = found === undefined ? undefined : findSubject(found.parsed);
     if (removed && found !== undefined && subject !== undefined) await this.#referrers.forget(subject.digest, found.descriptor.digest);
