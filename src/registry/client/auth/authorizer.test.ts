@@ -7,7 +7,7 @@ import {
   serveTokens,
   type TokenReply,
   type TokenServer,
-} from '../../../../test/support/token-server.js';
+} from '../../../../test/support/scripted-tokens.js';
 import type { Authorizer, Credentials, Scope } from './auth.js';
 import { createAuthorizer } from './authorizer.js';
 

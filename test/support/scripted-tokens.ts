@@ -27,7 +27,7 @@ export interface TokenServer {
   close(): Promise<void>;
 }
 
-/** A token service on this machine. Close it. */
+/** A token service on this machine that answers what a test tells it to, right or wrong; registry/token-server.ts is an honest one. Close it. */
 export async function serveTokens(answer: (request: SeenRequest) => TokenReply | Promise<TokenReply>): Promise<TokenServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((incoming, outgoing) => {
