@@ -83,7 +83,7 @@ export async function* openContentFrom(content: BlobContent, offset: number, cou
 async function* pastBytes(stream: ByteStream, count: number): ByteStream {
   let left = count;
   for await (const chunk of stream) {
-    if (left < chunk.byteLength) yield chunk.subarray(left);
+    if (left < chunk.byteLength || chunk.byteLength === 0) yield chunk.subarray(left);
     left = Math.max(0, left - chunk.byteLength);
   }
 }

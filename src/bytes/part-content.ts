@@ -32,7 +32,7 @@ async function* cut(stream: ByteStream, { start, end = Infinity }: ByteRange): B
     const from = Math.max(start - position, 0);
     const piece = chunk.subarray(from, end - position);
     position += chunk.byteLength;
-    if (piece.byteLength > 0) yield piece;
+    if (piece.byteLength > 0 || chunk.byteLength === 0) yield piece;
     if (position >= end) return;
   }
 }

@@ -5,7 +5,7 @@ import { EarlySync } from './early-sync.js';
 import { isSystemError, toIoError } from './os-error.js';
 import { writeAt } from './output-file.js';
 import { chunkBytes, sizeMismatch } from './streams.js';
-import { allocateRing } from './threads/stream-hash.js';
+import { allocateRing, lastChunk } from './threads/stream-hash.js';
 
 /** What opening says of something that no run of ours has left: a link, a folder, a pipe, a file of somebody else. */
 const foreign = ['ELOOP', 'EISDIR', 'ENXIO', 'EACCES', 'EPERM'];
@@ -54,6 +54,7 @@ export class PartialFile {
   async *read(expectedBytes: number, counters: ByteCounters): ByteStream {
     const end = this.#size;
     const ring = allocateRing(Math.max(1, Math.min(chunkBytes, end)), expectedBytes);
+    let isDone = false;
     try {
       for (let position = 0; position < end;) {
         const buffer = ring.next();
@@ -63,8 +64,10 @@ export class PartialFile {
         position += count;
         yield buffer.subarray(0, count);
       }
+      yield lastChunk;
+      isDone = true;
     } finally {
-      ring.release();
+      ring.end(isDone);
     }
   }
 

@@ -11,7 +11,7 @@ import {
   splitDigest,
 } from '../core/index.js';
 import { toIoError } from './os-error.js';
-import { allocateRing, type BufferRing, createStreamHash } from './threads/stream-hash.js';
+import { allocateRing, type BufferRing, createStreamHash, lastChunk } from './threads/stream-hash.js';
 
 /** Large enough that the cost of a call vanishes, small enough that two per open file stay cheap. (measured: 64 KiB halves the speed) */
 export const chunkBytes = 1024 * 1024;
@@ -25,6 +25,7 @@ export async function* fromFile(path: string, range?: ByteRange, counters?: Byte
   const handle = await openForReading(path, flags);
   let pending: Promise<number> | undefined;
   let ring: BufferRing | undefined;
+  let isDone = false;
   try {
     const length = (range?.end ?? (await handle.stat()).size) - (range?.start ?? 0);
     const bufferBytes = Math.max(1, Math.min(chunkBytes, length));
@@ -36,7 +37,7 @@ export async function* fromFile(path: string, range?: ByteRange, counters?: Byte
     pending = readInto(buffer);
     for (;;) {
       const count = await pending;
-      if (count === 0) return;
+      if (count === 0) break;
       position += count;
       if (counters !== undefined) counters.read += count;
       const filled = buffer.subarray(0, count);
@@ -44,9 +45,11 @@ export async function* fromFile(path: string, range?: ByteRange, counters?: Byte
       pending = readInto(buffer);
       yield filled;
     }
+    if (length > 0) yield lastChunk;
+    isDone = true;
   } finally {
     await pending?.catch(() => {});
-    ring?.release();
+    ring?.end(isDone);
     await handle.close();
   }
 }

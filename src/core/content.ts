@@ -4,7 +4,8 @@ import type { ProgressItem } from './progress.js';
 
 /**
  * Bytes in order. A chunk is valid until the second next one is asked for, so that one can be worked on while the next is made; buffers
- * are reused after that: copy what you keep.
+ * are reused after that: copy what you keep. Chunks may be empty; a stream between two others hands those on, as an empty one at the end says that
+ * all before has been worked on.
  * Ending the loop early closes what lies below.
  */
 export type ByteStream = AsyncIterable<Uint8Array>;

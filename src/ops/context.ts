@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createCounters, defaultLimits, type Progress, silentProgress } from '../core/index.js';
@@ -14,6 +15,8 @@ export interface OpsContext extends RegistryContext {
 export function createContext(given: Partial<OpsContext> = {}): OpsContext {
   const env = given.env ?? process.env;
   let registries: Promise<RegistryClient> | undefined;
+  // Everything that is under way listens to it.
+  if (given.signal !== undefined) setMaxListeners(0, given.signal);
   const context: OpsContext = {
     home: given.home ?? defaultHome(env),
     cwd: given.cwd ?? process.cwd(),

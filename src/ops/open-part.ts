@@ -18,7 +18,7 @@ async function* cut(stream: ByteStream, offset: number, size: number): ByteStrea
   for await (const chunk of stream) {
     const from = Math.max(0, offset - position);
     const to = Math.min(chunk.byteLength, offset + size - position);
-    if (from < to) yield chunk.subarray(from, to);
+    if (from < to || chunk.byteLength === 0) yield chunk.subarray(from, to);
     position += chunk.byteLength;
   }
 }

@@ -1,6 +1,6 @@
 import { type ByteCounters, type ByteStream, createError, type FileContent, type MemberStream, type TarMember } from '../../core/index.js';
 import { paddingOf } from './tar-header.js';
-import { allocateRing, type BufferRing } from '../threads/stream-hash.js';
+import { allocateRing, type BufferRing, lastChunk } from '../threads/stream-hash.js';
 import { chunkBytes } from '../streams.js';
 import { contentSize, tarEndBytes, tarHeader, tarSize } from './tar-write.js';
 import { fromWholeFile, WholeFile } from '../whole-file.js';
@@ -19,12 +19,15 @@ export async function* openTar(members: readonly TarMember[], counters?: ByteCou
 /** Headers, padding and small files gathered in one buffer; what is larger or comes from elsewhere is handed out to be read. */
 function* tarPieces(members: readonly TarMember[], counters?: ByteCounters): Generator<Uint8Array | FileContent | MemberStream> {
   const page = new Page(tarSize(members));
+  let isDone = false;
   try {
     for (const member of members) yield* putMember(page, member, counters);
     yield* put(page, zeros);
     yield* turn(page);
+    yield lastChunk;
+    isDone = true;
   } finally {
-    page.release();
+    page.end(isDone);
   }
 }
 
@@ -52,8 +55,8 @@ class Page {
     this.buffer = this.#ring.next();
   }
 
-  release(): void {
-    this.#ring.release();
+  end(isDone: boolean): void {
+    this.#ring.end(isDone);
   }
 
   /** What has been gathered; from then on the next buffer is filled. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DigestAlgorithm } from '../../core/index.js';
-import { reserveBuffers } from './buffer-budget.js';
+import { lendBuffers } from './buffer-loan.js';
 import { findByteThread, type ByteThread } from './byte-thread.js';
 
 /** A hash over bytes that come in pieces. */
@@ -69,16 +69,21 @@ function toShared(bytes: Uint8Array): Uint8Array {
  * long streams in shared memory, where a hash thread reads them without a copy.
  */
 export function allocateRing(bufferBytes: number, expectedBytes: number): BufferRing {
-  const { bytes, release } = reserveBuffers(bufferBytes, 3);
-  const allocate = () => (expectedBytes >= threadBytes ? Buffer.from(new SharedArrayBuffer(bytes)) : Buffer.allocUnsafeSlow(bytes));
-  const buffers = [allocate(), allocate(), allocate()] as const;
+  const { take, end } = lendBuffers(expectedBytes >= threadBytes ? 'shared' : 'own', bufferBytes, 3);
+  const buffers = [take(), take(), take()] as const;
   let turn = 0;
-  return { next: () => buffers[turn++ % 3] as Buffer, release };
+  return { next: () => buffers[turn++ % 3] as Buffer, end };
 }
 
 export interface BufferRing {
   /** Of the length that was asked for, or shorter while many others have buffers. */
   next(): Buffer;
-  /** When no more buffers are asked for; those that are out stay good. */
-  readonly release: () => void;
+  /** No more buffers are asked for. `isDone`: those that are out are not worked on any more, see `lastChunk`. */
+  readonly end: (isDone: boolean) => void;
 }
+
+/**
+ * What a stream of ours ends with: when something is asked for after it, whatever came before it has been worked on (see ByteStream), and its
+ * buffers can go to the next stream.
+ */
+export const lastChunk: Uint8Array = new Uint8Array(0);

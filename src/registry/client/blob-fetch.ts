@@ -94,7 +94,8 @@ async function* bodyFrom(response: HttpResponse, start: number, end: number, des
     const from = Math.max(0, start - position);
     const to = Math.min(chunk.byteLength, end - position);
     position += chunk.byteLength;
-    if (from < to) yield from === 0 && to === chunk.byteLength ? chunk : chunk.subarray(from, to);
+    // An empty one is handed on: it says that what came before has been worked on.
+    if (from < to || chunk.byteLength === 0) yield from === 0 && to === chunk.byteLength ? chunk : chunk.subarray(from, to);
     if (position > descriptor.size || (isPart && position > end)) throw tooLong(descriptor, address.host);
     if (position >= end && !isPart && end < descriptor.size) return;
   }

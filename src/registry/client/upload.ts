@@ -109,7 +109,8 @@ async function sendStreamed(upload: Upload): Promise<Uploaded> {
 /** Piece by piece; after each the registry says what it has, which is written down. */
 async function sendPieces(upload: Upload, size: number): Promise<Uploaded> {
   const { content, counters, reach, journal, known } = upload;
-  const session = toSession({ ...upload, signal: afterGrace(upload.signal) }, known?.digest);
+  const grace = startGrace(upload.signal);
+  const session = toSession({ ...upload, signal: grace.signal }, known?.digest);
   const outgoing = new OutgoingContent(content, size, known === undefined, counters, reach);
   try {
     const kept = await findKept(session, journal, size);
@@ -123,6 +124,7 @@ async function sendPieces(upload: Upload, size: number): Promise<Uploaded> {
     const isRight = await finishPieces(upload, session, last, { digest, size }, kept !== undefined);
     return isRight ? { digest, size, mounted: false } : await sendPieces(upload, size);
   } finally {
+    grace.end();
     await outgoing.close();
   }
 }
@@ -133,13 +135,18 @@ async function sendPieces(upload: Upload, size: number): Promise<Uploaded> {
  */
 const graceMs = 3000;
 
-function afterGrace(signal: AbortSignal | undefined): AbortSignal | undefined {
-  if (signal === undefined) return undefined;
+interface Grace {
+  readonly signal: AbortSignal | undefined;
+  /** The upload is over: nobody listens any more. */
+  end(): void;
+}
+
+function startGrace(signal: AbortSignal | undefined): Grace {
   const late = new AbortController();
-  const abort = () => void setTimeout(() => late.abort(signal.reason), graceMs).unref();
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  return late.signal;
+  const abort = () => void setTimeout(() => late.abort(signal?.reason), graceMs).unref();
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  return { signal: signal === undefined ? undefined : late.signal, end: () => signal?.removeEventListener('abort', abort) };
 }
 
 async function findKept(session: UploadSession, journal: JournalEntry, size: number): Promise<{ kind: 'begun'; state: UploadState } | undefined> {

@@ -26,11 +26,10 @@ export async function sendBody(
       const step = await race.with(iterator.next());
       if (step === undefined) return false;
       if (step.done === true) break;
-      if (step.value.byteLength === 0) continue;
       size += step.value.byteLength;
       if (body.size !== undefined && size > body.size) throw sizeMismatch('what is sent', body.size, `at least ${size}`);
       watch.expect();
-      const written = write(request, step.value, counters);
+      const written = step.value.byteLength === 0 ? previous : write(request, step.value, counters);
       if ((await race.with(previous)) === undefined) return false;
       watch.rest();
       previous = written;

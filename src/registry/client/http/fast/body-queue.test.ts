@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pattern } from '../../../../../test/support/http-bench.js';
 import { BodyQueue } from './body-queue.js';
 
-const bufferBytes = 512 * 1024;
+const bufferBytes = 256 * 1024;
 
 /** Receives as a socket does: at most `atOnce` bytes at a time, until the queue has enough. Gives the position after it. */
 function receive(queue: BodyQueue, bytes: Buffer, from: number, atOnce: number): number {
@@ -25,7 +25,8 @@ describe('BodyQueue', () => {
     const chunks: Buffer[] = [];
     for await (const chunk of queue.read()) chunks.push(Buffer.from(chunk));
     expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
-    expect(chunks).toHaveLength(Math.ceil(length / bufferBytes));
+    expect(chunks.at(-1)).toHaveLength(0);
+    expect(chunks).toHaveLength(Math.ceil(length / bufferBytes) + 1);
     expect(queue.left).toBe(0);
   });
 
@@ -43,7 +44,7 @@ describe('BodyQueue', () => {
       expect(bytes.subarray(at, at + step.value.byteLength).equals(step.value)).toBe(true);
       previous = step.value;
       at += previous.byteLength;
-      seen.add(previous.buffer);
+      if (previous.byteLength > 0) seen.add(previous.buffer);
     }
     expect(at).toBe(bytes.byteLength);
     // Two with the reader, two that wait, one that is filled.

@@ -1,8 +1,8 @@
-import { type BufferShare, reserveBuffers } from '../../../../bytes/index.js';
+import { type BufferLoan, lastChunk, lendBuffers } from '../../../../bytes/index.js';
 import type { ByteStream } from '../../../../core/index.js';
 
 /** Of several receives together: fewer turns for whoever reads. (measured: 256 KiB to 1 MiB are equal, 64 KiB costs a half more time of the processor) */
-const bufferBytes = 512 * 1024;
+const bufferBytes = 256 * 1024;
 
 /** Buffers that wait for the reader before the socket is paused. */
 const mostReady = 2;
@@ -21,8 +21,7 @@ interface FilledBuffer {
  */
 export class BodyQueue {
   readonly #bufferBytes: number;
-  readonly #share: BufferShare;
-  readonly #isLong: boolean;
+  readonly #loan: BufferLoan;
   readonly #resume: () => void;
   readonly #free: Buffer[] = [];
   readonly #ready: FilledBuffer[] = [];
@@ -35,9 +34,8 @@ export class BodyQueue {
   /** `resume` is called when there is room again after `take` gave false. */
   constructor(length: number, resume: () => void) {
     this.#left = length;
-    this.#isLong = length > bufferBytes;
-    this.#share = reserveBuffers(Math.min(bufferBytes, length), mostBuffers);
-    this.#bufferBytes = this.#share.bytes;
+    this.#loan = lendBuffers(length > bufferBytes ? 'shared' : 'own', Math.min(bufferBytes, length), mostBuffers);
+    this.#bufferBytes = this.#loan.bytes;
     this.#resume = resume;
   }
 
@@ -48,12 +46,8 @@ export class BodyQueue {
 
   /** Where the next bytes go, up to the end of the body; empty only there. */
   room(): Uint8Array {
-    this.#current ??= this.#free.pop() ?? this.#allocate();
+    this.#current ??= this.#free.pop() ?? this.#loan.take();
     return this.#current.subarray(this.#filled, Math.min(this.#bufferBytes, this.#filled + this.#left));
-  }
-
-  #allocate(): Buffer {
-    return this.#isLong ? Buffer.from(new SharedArrayBuffer(this.#bufferBytes)) : Buffer.allocUnsafeSlow(this.#bufferBytes);
   }
 
   /** `count` bytes stand in what `room` gave. False when the reader is behind: what comes all the same is kept. */
@@ -82,16 +76,19 @@ export class BodyQueue {
   async *read(): ByteStream {
     let older: FilledBuffer | undefined;
     let newer: FilledBuffer | undefined;
+    let isDone = false;
     try {
       for (;;) {
         if (older !== undefined) this.#free.push(older.buffer);
         older = newer;
         newer = await this.#next();
-        if (newer === undefined) return;
+        if (newer === undefined) break;
         yield newer.bytes;
       }
+      if (older !== undefined) yield lastChunk;
+      isDone = true;
     } finally {
-      this.#share.release();
+      this.#loan.end(isDone);
     }
   }
 

@@ -45,12 +45,13 @@ describe('long answers', () => {
     let position = 0;
     let chunks = 0;
     for await (const chunk of response.body) {
+      if (chunk.byteLength === 0) continue;
       expect(chunk.buffer).toBeInstanceOf(SharedArrayBuffer);
       expect(bytes.subarray(position, position + chunk.byteLength).equals(chunk)).toBe(true);
       position += chunk.byteLength;
       chunks++;
     }
-    expect([position, chunks]).toEqual([bytes.byteLength, 41]);
+    expect([position, chunks]).toEqual([bytes.byteLength, 81]);
     expect(http.counters).toMatchObject({ requests: 1, received: bytes.byteLength });
     response.drop();
   });
@@ -235,7 +236,7 @@ describe('long answers', () => {
     expect(accepted).toBeLessThan(32 * long);
     let size = 0;
     for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) size += step.value.byteLength;
-    expect(size).toBe(64 * long - 512 * 1024);
+    expect(size).toBe(64 * long - 256 * 1024);
   });
 
   it('are the same however they are cut', async () => {
