@@ -1,11 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { drain, fromFile } from '../streams.js';
-import { lendBuffers } from './buffer-loan.js';
 
 const MiB = 1024 * 1024;
+
+/** Of a budget that nobody else takes from. */
+let lendBuffers: typeof import('./buffer-loan.js').lendBuffers;
+beforeEach(async () => {
+  vi.resetModules();
+  ({ lendBuffers } = await import('./buffer-loan.js'));
+});
 
 it('a buffer goes to the next loan once nobody works on it, and not before', () => {
   const first = lendBuffers('shared', 3 * MiB, 2);

@@ -20,8 +20,8 @@ interface FilledBuffer {
  * chunk stays valid until the second next one is asked for. Large ones are in shared memory, where a hash thread reads them without a copy.
  */
 export class BodyQueue {
-  readonly #bufferBytes: number;
-  readonly #loan: BufferLoan;
+  readonly #length: number;
+  #loan: BufferLoan | undefined;
   readonly #resume: () => void;
   readonly #free: Buffer[] = [];
   readonly #ready: FilledBuffer[] = [];
@@ -34,8 +34,7 @@ export class BodyQueue {
   /** `resume` is called when there is room again after `take` gave false. */
   constructor(length: number, resume: () => void) {
     this.#left = length;
-    this.#loan = lendBuffers(length > bufferBytes ? 'shared' : 'own', Math.min(bufferBytes, length), mostBuffers);
-    this.#bufferBytes = this.#loan.bytes;
+    this.#length = length;
     this.#resume = resume;
   }
 
@@ -46,15 +45,25 @@ export class BodyQueue {
 
   /** Where the next bytes go, up to the end of the body; empty only there. */
   room(): Uint8Array {
-    this.#current ??= this.#free.pop() ?? this.#loan.take();
-    return this.#current.subarray(this.#filled, Math.min(this.#bufferBytes, this.#filled + this.#left));
+    const loan = (this.#loan ??= this.#borrow());
+    this.#current ??= this.#free.pop() ?? loan.take();
+    return this.#current.subarray(this.#filled, Math.min(loan.bytes, this.#filled + this.#left));
+  }
+
+  #borrow(): BufferLoan {
+    return lendBuffers(this.#length > bufferBytes ? 'shared' : 'own', Math.min(bufferBytes, this.#length), mostBuffers);
+  }
+
+  /** Nobody is going to read what is left. */
+  giveUp(): void {
+    this.#loan?.end(false);
   }
 
   /** `count` bytes stand in what `room` gave. False when the reader is behind: what comes all the same is kept. */
   take(count: number): boolean {
     this.#filled += count;
     this.#left -= count;
-    if (this.#filled === this.#bufferBytes || this.#left === 0) this.#hand();
+    if (this.#filled === this.#loan?.bytes || this.#left === 0) this.#hand();
     return this.#ready.length < mostReady;
   }
 
@@ -88,7 +97,7 @@ export class BodyQueue {
       if (older !== undefined) yield lastChunk;
       isDone = true;
     } finally {
-      this.#loan.end(isDone);
+      this.#loan?.end(isDone);
     }
   }
 

@@ -65,6 +65,7 @@ export class FastExchange {
   #toAnswer({ head, body }: ReadAnswer): Answer {
     const drop = () => {
       this.#isDropped = true;
+      body.giveUp();
       this.#end(false);
     };
     return { status: head.status, headers: head.headers, body: this.#read(body.read()), drop, free: async () => drop() };
