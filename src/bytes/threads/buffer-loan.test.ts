@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { drain, fromFile } from '../streams.js';
+import type { lendBuffers as LendBuffers } from './buffer-loan.js';
 
 const MiB = 1024 * 1024;
 
 /** Of a budget that nobody else takes from. */
-let lendBuffers: typeof import('./buffer-loan.js').lendBuffers;
+let lendBuffers: typeof LendBuffers;
 beforeEach(async () => {
   vi.resetModules();
   ({ lendBuffers } = await import('./buffer-loan.js'));
