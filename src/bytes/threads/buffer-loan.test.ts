@@ -1,39 +1,34 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { drain, fromFile } from '../streams.js';
-import type { lendBuffers as LendBuffers } from './buffer-loan.js';
+import { BufferBank } from './buffer-loan.js';
 
 const MiB = 1024 * 1024;
 
-/** Of a budget that nobody else takes from. */
-let lendBuffers: typeof LendBuffers;
-beforeEach(async () => {
-  vi.resetModules();
-  ({ lendBuffers } = await import('./buffer-loan.js'));
-});
-
 it('a buffer goes to the next loan once nobody works on it, and not before', () => {
-  const first = lendBuffers('shared', 3 * MiB, 2);
+  const bank = new BufferBank();
+  const first = bank.lend('shared', 3 * MiB, 2);
   const buffers = [first.take(), first.take()];
   first.end(true);
   first.end(true);
-  const second = lendBuffers('shared', 3 * MiB, 2);
+  const second = bank.lend('shared', 3 * MiB, 2);
   expect([second.take(), second.take()].every((buffer) => buffers.includes(buffer))).toBe(true);
   second.end(false);
-  const third = lendBuffers('shared', 3 * MiB, 2);
+  const third = bank.lend('shared', 3 * MiB, 2);
   expect(buffers.includes(third.take())).toBe(false);
   third.end(false);
 });
 
 it('many streams get smaller buffers, and the first ones get theirs back', () => {
-  const loans = Array.from({ length: 64 }, () => lendBuffers('own', MiB, 3));
+  const bank = new BufferBank();
+  const loans = Array.from({ length: 64 }, () => bank.lend('own', MiB, 3));
   expect(loans[0]?.bytes).toBe(MiB);
   expect(loans.at(-1)?.bytes).toBe(64 * 1024);
   expect(loans.reduce((sum, { bytes }) => sum + 3 * bytes, 0)).toBeLessThan(40 * MiB);
   for (const loan of loans) loan.end(false);
-  const after = lendBuffers('own', MiB, 3);
+  const after = bank.lend('own', MiB, 3);
   expect(after.bytes).toBe(MiB);
   after.end(false);
 });

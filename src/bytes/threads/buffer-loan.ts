@@ -22,29 +22,53 @@ export interface BufferLoan {
   readonly end: (isDone: boolean) => void;
 }
 
-let lent = 0;
-const pool: { readonly kind: BufferKind; readonly buffer: Buffer }[] = [];
+/** Lends within one budget. */
+export class BufferBank {
+  #lent = 0;
+  readonly #pool: { readonly kind: BufferKind; readonly buffer: Buffer }[] = [];
 
-/** `count` buffers of `wanted` bytes each, or of fewer while many others have theirs. */
+  /** `count` buffers of `wanted` bytes each, or of fewer while many others have theirs. */
+  lend(kind: BufferKind, wanted: number, count: number): BufferLoan {
+    const bytes = toLength(wanted, (budgetBytes - this.#lent) / (4 * count));
+    const taken: Buffer[] = [];
+    let held = bytes * count;
+    this.#lent += held;
+    return {
+      bytes,
+      take: () => {
+        const buffer = this.#findPooled(kind, bytes) ?? allocate(kind, bytes);
+        taken.push(buffer);
+        return buffer;
+      },
+      end: (isDone) => {
+        this.#lent -= held;
+        held = 0;
+        if (isDone) for (const buffer of taken) this.#keep(kind, buffer);
+        taken.length = 0;
+      },
+    };
+  }
+
+  #findPooled(kind: BufferKind, bytes: number): Buffer | undefined {
+    const at = this.#pool.findIndex((each) => each.kind === kind && each.buffer.byteLength === bytes);
+    return at < 0 ? undefined : this.#pool.splice(at, 1)[0]?.buffer;
+  }
+
+  /** Small ones are quickly made and collected. */
+  #keep(kind: BufferKind, buffer: Buffer): void {
+    if (buffer.byteLength < leastBytes) return;
+    this.#pool.push({ kind, buffer });
+    for (let total = this.#pool.reduce((sum, each) => sum + each.buffer.byteLength, 0); total > pooledBytes;) {
+      total -= this.#pool.shift()?.buffer.byteLength ?? total;
+    }
+  }
+}
+
+const bank = new BufferBank();
+
+/** Of the one budget of this process. */
 export function lendBuffers(kind: BufferKind, wanted: number, count: number): BufferLoan {
-  const bytes = toLength(wanted, (budgetBytes - lent) / (4 * count));
-  const taken: Buffer[] = [];
-  let held = bytes * count;
-  lent += held;
-  return {
-    bytes,
-    take: () => {
-      const buffer = findPooled(kind, bytes) ?? allocate(kind, bytes);
-      taken.push(buffer);
-      return buffer;
-    },
-    end: (isDone) => {
-      lent -= held;
-      held = 0;
-      if (isDone) for (const buffer of taken) keep(kind, buffer);
-      taken.length = 0;
-    },
-  };
+  return bank.lend(kind, wanted, count);
 }
 
 /** Halved until it is fair, so that there are few lengths and those that come back are wanted again. */
@@ -54,20 +78,6 @@ function toLength(wanted: number, fair: number): number {
   return Math.floor(bytes);
 }
 
-function findPooled(kind: BufferKind, bytes: number): Buffer | undefined {
-  const at = pool.findIndex((each) => each.kind === kind && each.buffer.byteLength === bytes);
-  return at < 0 ? undefined : pool.splice(at, 1)[0]?.buffer;
-}
-
 function allocate(kind: BufferKind, bytes: number): Buffer {
   return kind === 'shared' ? Buffer.from(new SharedArrayBuffer(bytes)) : Buffer.allocUnsafeSlow(bytes);
-}
-
-/** Small ones are quickly made and collected. */
-function keep(kind: BufferKind, buffer: Buffer): void {
-  if (buffer.byteLength < leastBytes) return;
-  pool.push({ kind, buffer });
-  for (let total = pool.reduce((sum, each) => sum + each.buffer.byteLength, 0); total > pooledBytes;) {
-    total -= pool.shift()?.buffer.byteLength ?? total;
-  }
 }
