@@ -32,6 +32,11 @@ export interface BlobSource {
   open(descriptor: Descriptor, range?: ByteRange): Promise<ByteStream>;
 }
 
+/** Finds a blob by its digest alone. The media type of what is found is unknown (`application/octet-stream`). */
+export interface BlobFinder {
+  findBlob(digest: Digest): Promise<Descriptor | undefined>;
+}
+
 /** One file of a tar layer that is still to be made. `mtime` counts seconds since 1970. */
 export interface TarMember {
   readonly name: string;

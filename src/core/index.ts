@@ -19,4 +19,5 @@ export * from './package.js';
 export * from './param-size.js';
 export * from './progress.js';
 export * from './reference.js';
+export * from './registry-store.js';
 export * from './version.js';

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { collect } from '../bytes/index.js';
 import {
+  type BlobFinder,
   type BlobSource,
   createError,
   type Descriptor,
@@ -12,7 +13,7 @@ import {
   type Reference,
   toStoreName,
 } from '../core/index.js';
-import { type BlobFinder, isLayout, openArchive, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
+import { isLayout, openArchive, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { type FolderSource, openFolder } from './folder.js';
 import { toAbsolute } from './paths.js';

@@ -1,5 +1,6 @@
 import { fromBytes, fromFile, openFileAccess, scanTar, verified } from '../bytes/index.js';
 import {
+  type BlobFinder,
   type BlobSource,
   type ByteCounters,
   type ByteRange,
@@ -16,7 +17,6 @@ import {
 } from '../core/index.js';
 import { mediaTypes } from '../oci/index.js';
 import { createMembers, type Members } from './archive-members.js';
-import type { BlobFinder } from './blob-finder.js';
 import { findBlobDigest } from './blob-path.js';
 import { type BlobPlace, readDockerImages } from './docker-archive.js';
 import { listNamed, listRepeated, parseLayoutIndex } from './layout-index.js';

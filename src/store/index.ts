@@ -4,7 +4,6 @@
  */
 export { type Archive, type ArchiveOptions, openArchive } from './archive-read.js';
 export { type ArchiveWriteOptions, type ArchiveWriter, createArchive } from './archive-write.js';
-export type { BlobFinder } from './blob-finder.js';
 export { type LayoutOptions, type LayoutStore, openLayout } from './layout.js';
 export type { Lease } from './lease.js';
 export { type LocalStoreOptions, openLocalDigests, openLocalStore } from './local-store.js';

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { cloneFile, fromFile, replaceFile, syncFolder, toIoError, verified } from '../bytes/index.js';
 import {
   type BlobContent,
+  type BlobFinder,
   type ByteCounters,
   type ByteRange,
   type ByteStream,
@@ -22,7 +23,6 @@ import {
   type StoredContent,
 } from '../core/index.js';
 import { mediaTypes } from '../oci/index.js';
-import type { BlobFinder } from './blob-finder.js';
 import { findBlobSize, hasBlobFile, type Promised, publishBlobFile, toBlobFile, touchBlobFile } from './blob-file.js';
 import { toBlobPath } from './blob-path.js';
 import { buildChecked } from './build-checked.js';
