@@ -1,10 +1,24 @@
-import type { CommandModule } from './command-module.js';
+import type { CommandModule, Example } from './command-module.js';
 
-export interface CommandEntry {
+interface Listed {
   readonly name: string;
+  /** Heading in the help. */
   readonly group: string;
   readonly summary: string;
+}
+
+export interface CommandEntry extends Listed {
   load(): Promise<CommandModule>;
+}
+
+/** A word that takes a command of its own: `modelport registry serve`. */
+export interface CommandGroup extends Listed {
+  readonly examples: readonly Example[];
+  readonly commands: readonly CommandEntry[];
+}
+
+export function isGroup(entry: CommandEntry | CommandGroup): entry is CommandGroup {
+  return 'commands' in entry;
 }
 
 const make = 'Make and change packages:';
@@ -13,9 +27,37 @@ const move = 'Move packages:';
 const registries = 'Registries:';
 const store = 'The local store:';
 const program = 'The program:';
+const subcommands = 'Commands:';
+
+const registryCommands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    group: subcommands,
+    summary: 'Serve packages as an OCI registry',
+    load: async () => (await import('./commands/registry/serve.js')).serve,
+  },
+  {
+    name: 'warm',
+    group: subcommands,
+    summary: 'Fill the folder of a mirror ahead of use',
+    load: async () => (await import('./commands/registry/warm.js')).warm,
+  },
+  {
+    name: 'gc',
+    group: subcommands,
+    summary: 'Delete what no repository needs any more, also while it is served',
+    load: async () => (await import('./commands/registry/gc.js')).gc,
+  },
+  {
+    name: 'scrub',
+    group: subcommands,
+    summary: 'Hash every blob again and set bad ones aside',
+    load: async () => (await import('./commands/registry/scrub.js')).scrub,
+  },
+];
 
 /** Every command, in the order of the help. A command's file is loaded only when the command is called. */
-export const commands: readonly CommandEntry[] = [
+export const commands: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'init',
     group: make,
@@ -67,6 +109,16 @@ export const commands: readonly CommandEntry[] = [
   { name: 'copy', group: move, summary: 'Copy a package from one place to another', load: async () => (await import('./commands/copy.js')).copy },
   { name: 'login', group: registries, summary: 'Log in to a registry', load: async () => (await import('./commands/login.js')).login },
   { name: 'logout', group: registries, summary: 'Forget the login of a registry', load: async () => (await import('./commands/logout.js')).logout },
+  {
+    name: 'registry',
+    group: registries,
+    summary: 'Run a registry on this machine',
+    examples: [
+      ['Serve the local store at localhost:5000', 'modelport registry serve'],
+      ['A registry for one test run that leaves nothing behind', 'modelport registry serve --tmp --listen 127.0.0.1:0 --port-file port.txt'],
+    ],
+    commands: registryCommands,
+  },
   {
     name: 'list',
     group: store,

@@ -8,13 +8,18 @@ export interface Candidates {
 
 /** `words` are those after `modelport`; the last one is being written and may be empty. `program` knows the options of all commands. */
 export function findCandidates(program: CommandUnknownOpts, words: readonly string[]): Candidates {
-  const current = words.at(-1) ?? '';
-  const isHelp = words[0] === 'help';
-  const name = isHelp ? words[1] : words[0];
-  if (words.length <= (isHelp ? 2 : 1)) return { values: listCommands(program, current), wants: 'nothing' };
-  const command = program.commands.find((each) => each.name() === name);
-  if (command === undefined || isHelp) return { values: [], wants: 'nothing' };
-  return findOptionValue(command, words) ?? findWord(command, words.slice(1), current);
+  const isHelp = words.length > 1 && words[0] === 'help';
+  const { command, rest } = findCommand(program, isHelp ? words.slice(1) : words);
+  const current = rest.at(-1) ?? '';
+  if (command.commands.length > 0) return { values: rest.length === 1 ? listCommands(command, current) : [], wants: 'nothing' };
+  if (isHelp) return { values: [], wants: 'nothing' };
+  return findOptionValue(command, rest) ?? findWord(command, rest, current);
+}
+
+/** As far as finished words name a command, and what comes after them. */
+function findCommand(command: CommandUnknownOpts, words: readonly string[]): { command: CommandUnknownOpts; rest: readonly string[] } {
+  const next = words.length > 1 ? command.commands.find((each) => each.name() === words[0]) : undefined;
+  return next === undefined ? { command, rest: words } : findCommand(next, words.slice(1));
 }
 
 function listCommands(program: CommandUnknownOpts, start: string): Candidates['values'] {
@@ -34,7 +39,7 @@ function findOptionValue(command: CommandUnknownOpts, words: readonly string[]):
 /** What is in pointed brackets says what a value is. Hosts, users and numbers are known to nobody here. */
 function wantsOf({ long, flags }: { readonly long?: string | undefined; readonly flags: string }): Candidates['wants'] {
   if (long === '--tag') return 'files-and-names';
-  return /<(host|name|word|n|glob)>/.test(flags) ? 'nothing' : 'files';
+  return /<(host|host:port|name|word|n|glob|url|duration|bytes)>/.test(flags) ? 'nothing' : 'files';
 }
 
 function takesValue(command: CommandUnknownOpts, word: string | undefined) {

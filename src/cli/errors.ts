@@ -22,11 +22,20 @@ export function usageError(message: string, hint?: string): Error {
   return createError('cli/usage', { message, hint });
 }
 
-/** `usage` and `help` belong to the command that was called. */
-export function toFailure(error: unknown, signal: AbortSignal, usage: string, help: string): Failure {
+/** What was called, for advice. */
+export interface CalledCommand {
+  readonly usage: string;
+  /** The command line that shows its help. */
+  readonly help: string;
+  /** False for the program itself and for a group of commands, which take no options. */
+  readonly isCommand: boolean;
+}
+
+export function toFailure(error: unknown, signal: AbortSignal, called: CalledCommand): Failure {
+  const { usage } = called;
   const stack = error instanceof Error ? error.stack : undefined;
   if (signal.aborted) return { code: 'core/cancelled', message: 'Interrupted', findings: [], exitCode: exitCodes.interrupted };
-  if (error instanceof CommanderError) return { ...fromCommander(error, help), usage, stack };
+  if (error instanceof CommanderError) return { ...fromCommander(error, called), usage, stack };
   if (isToolkitError(error)) {
     const { code, message, where, hint, findings, exitCode } = error;
     return { code, message, where, hint, findings, exitCode, stack, usage: code === 'cli/usage' ? usage : undefined };
@@ -35,9 +44,9 @@ export function toFailure(error: unknown, signal: AbortSignal, usage: string, he
 }
 
 /** `error: unknown option '--x'\n(Did you mean --y?)` → a message and advice. */
-function fromCommander(error: CommanderError, help: string): Failure {
+function fromCommander(error: CommanderError, { help, isCommand }: CalledCommand): Failure {
   const [first = '', ...rest] = error.message.split('\n');
-  const misplaced = error.code === 'commander.unknownOption' && help === 'modelport --help';
+  const misplaced = error.code === 'commander.unknownOption' && !isCommand;
   const advice = misplaced ? 'Options stand after the command' : rest.join(' ').replace(/^\((.*)\)$/, '$1');
   const message = capitalise(first.replace(/^error: /, '').replace(/\.$/, ''));
   return {

@@ -2,7 +2,7 @@ import { Command, type CommandUnknownOpts, Help, Option } from '@commander-js/ex
 import { createBaseCommand } from './base-command.js';
 import type { Cli } from './cli.js';
 import type { Example } from './command-module.js';
-import { type CommandEntry, commands, hiddenCommands } from './commands.js';
+import { type CommandEntry, type CommandGroup, commands, hiddenCommands, isGroup } from './commands.js';
 import { styleFor } from './terminal.js';
 
 const firstSteps: readonly Example[] = [
@@ -12,8 +12,11 @@ const firstSteps: readonly Example[] = [
   ['Get the files back', 'modelport unpack digits.tar -o ./copy'],
 ];
 
-/** The program with its options for `called` only (`'all'`: for every command); the others are known by name and summary. */
-export async function createProgram(called: string | undefined, cli: Cli): Promise<CommandUnknownOpts> {
+/** The words that name a command, such as `registry serve`; `'all'` when every command is needed. */
+export type Called = readonly string[] | 'all';
+
+/** The program with its options for `called` only; the other commands are known by name and summary. */
+export async function createProgram(called: Called, cli: Cli): Promise<CommandUnknownOpts> {
   const program = new Command('modelport')
     .description('Pack, inspect, validate, verify, convert and ship AI model packages')
     .option('-V, --version', 'print the version')
@@ -63,13 +66,21 @@ function commonLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
   return new Map([...groups].sort((a, b) => rank(a) - rank(b)));
 }
 
-async function createCommand(entry: CommandEntry, called: string | undefined, program: CommandUnknownOpts, cli: Cli): Promise<CommandUnknownOpts> {
-  if (called !== 'all' && called !== entry.name) return new Command(entry.name).description(entry.summary).helpGroup(entry.group);
+async function createCommand(entry: CommandEntry | CommandGroup, called: Called, parent: CommandUnknownOpts, cli: Cli): Promise<CommandUnknownOpts> {
+  if (called !== 'all' && called[0] !== entry.name) return new Command(entry.name).description(entry.summary).helpGroup(entry.group);
+  if (isGroup(entry)) return createGroup(entry, called === 'all' ? called : called.slice(1), parent, cli);
   const { examples, define, usesRegistries } = await entry.load();
-  const command = createBaseCommand(entry.name, usesRegistries, (bare) => bare.copyInheritedSettings(program));
+  const command = createBaseCommand(entry.name, usesRegistries, (bare) => bare.copyInheritedSettings(parent));
   if (examples.length > 0) command.addHelpText('before', `${toExampleText(examples)}\n`);
   define(command.description(entry.summary), cli);
   return command.helpGroup(entry.group);
+}
+
+async function createGroup(entry: CommandGroup, called: Called, parent: CommandUnknownOpts, cli: Cli): Promise<CommandUnknownOpts> {
+  const group = new Command(entry.name).copyInheritedSettings(parent).helpCommand(false).description(entry.summary).helpGroup(entry.group);
+  group.addHelpText('before', `${toExampleText(entry.examples)}\n`);
+  for (const each of entry.commands) group.addCommand(await createCommand(each, called, group, cli));
+  return group;
 }
 
 function toExampleText(examples: readonly Example[]): string {

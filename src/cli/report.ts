@@ -23,10 +23,20 @@ export async function report(problem: unknown, { words, called, io, load, exitCo
   if (isBrokenPipe(problem)) return exitCode;
   if (problem instanceof CommanderError && problem.code === 'commander.helpDisplayed') return exitCodes.ok;
   if (problem instanceof CommanderError && problem.code === 'commander.help') return words[0] === 'help' ? exitCodes.ok : exitCodes.usage;
-  const path = called === undefined || called.parent === null ? 'modelport' : `modelport ${called.name()}`;
-  const failure = toFailure(problem, io.signal, `${path} ${called?.usage() ?? ''}`, `${path} --help`);
+  const path = called === undefined ? 'modelport' : pathOf(called);
+  const failure = toFailure(problem, io.signal, { usage: `${path} ${called?.usage() ?? ''}`, help: `${path} --help`, isCommand: isCommand(called) });
   await writeFailure(io, findOutputOptions(words), await findEscape(load), failure).catch(() => {});
   return failure.exitCode;
+}
+
+/** `modelport registry serve` */
+function pathOf(command: CommandUnknownOpts): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+/** The program and a group of commands are none. */
+function isCommand(called: CommandUnknownOpts | undefined): boolean {
+  return called !== undefined && called.commands.length === 0;
 }
 
 /** How to show a mistake that was made before, or in, the options. */

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createCli, loadOps, type Ops } from './cli.js';
-import { commands } from './commands.js';
+import { commands, isGroup } from './commands.js';
 import type { CliIo } from './io.js';
 import { createProgram } from './program.js';
 import { report } from './report.js';
@@ -11,12 +11,11 @@ import { report } from './report.js';
  */
 export async function runCli(argv: readonly string[], io: CliIo, load: () => Promise<Ops> = loadOps): Promise<number> {
   const words = toWords(argv);
-  const name = findCalled(words);
   const cli = createCli(io, load);
   let called: CommandUnknownOpts | undefined;
   try {
-    const program = await createProgram(name, cli);
-    called = program.commands.find((command) => command.name() === name) ?? program;
+    const program = await createProgram(words[0] === '__complete' ? 'all' : words, cli);
+    called = findCalled(program, words);
     await program.parseAsync(words, { from: 'user' });
     return cli.exitCode();
   } catch (error) {
@@ -24,20 +23,22 @@ export async function runCli(argv: readonly string[], io: CliIo, load: () => Pro
   }
 }
 
-/** `--version` is the verb of that name; help for what does not exist is as wrong as calling it. */
+/** `--version` is the verb of that name, and `help` the option; help for what does not exist is as wrong as calling it. */
 function toWords(argv: readonly string[]): string[] {
   const [first, ...rest] = argv;
   if (first === '--version' || first === '-V') return ['version', ...rest];
-  if (first === 'help' && rest[0] !== undefined && !isCommand(rest[0])) return rest;
+  if (first === 'help' && rest[0] !== undefined && rest[0] !== 'help') return isCommand(rest) ? [...rest, '--help'] : rest;
   return [...argv];
 }
 
-function isCommand(word: string): boolean {
-  return word === 'help' || commands.some(({ name }) => name === word);
+function isCommand([first, second]: readonly string[]): boolean {
+  const entry = commands.find(({ name }) => name === first);
+  if (entry === undefined || !isGroup(entry) || second === undefined) return entry !== undefined;
+  return second.startsWith('-') || entry.commands.some(({ name }) => name === second);
 }
 
-/** Whose options are needed; the completion needs those of all. */
-function findCalled([first, second]: readonly string[]): string | undefined {
-  if (first === '__complete') return 'all';
-  return first === 'help' ? second : first;
+/** As far as the words name something: the command, a group of commands, or the program. */
+function findCalled(program: CommandUnknownOpts, words: readonly string[]): CommandUnknownOpts {
+  const next = program.commands.find((command) => command.name() === words[0]);
+  return next === undefined ? program : findCalled(next, words.slice(1));
 }

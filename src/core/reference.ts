@@ -17,6 +17,15 @@ const tagGrammar = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const hostGrammar = /^(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*)(?::[0-9]{1,5})?$/;
 const maxNameLength = 255;
 
+/** Whether a text is a repository, and nothing else: to be asked before it becomes part of a path or an address. */
+export function isRepository(text: string): boolean {
+  return text.length <= maxNameLength && repositoryGrammar.test(text);
+}
+
+export function isTag(text: string): boolean {
+  return tagGrammar.test(text);
+}
+
 /** Text → reference. Throws `core/bad-reference` that says which part is wrong and why. */
 export function parseReference(text: string): Reference {
   const at = text.indexOf('@');

@@ -1,12 +1,12 @@
-import { createError, parseReference } from '../../core/index.js';
+import { createError, isRepository, isTag, parseReference } from '../../core/index.js';
 
 /** Whether a text is a repository name, and nothing else. (distribution-spec 1.1, Pulling manifests) */
 export function isRepositoryName(text: unknown): text is string {
-  return typeof text === 'string' && isPart(text, () => parseReference(`localhost/${text}`).repository);
+  return typeof text === 'string' && isRepository(text);
 }
 
 export function isTagName(text: unknown): text is string {
-  return typeof text === 'string' && isPart(text, () => parseReference(`localhost/any:${text}`).tag);
+  return typeof text === 'string' && isTag(text);
 }
 
 /** `HOST[:PORT]`; a word alone is one too. */
