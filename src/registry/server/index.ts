@@ -3,3 +3,7 @@
  * adapter that puts it on a socket. Opens no files; never speaks to another registry by itself.
  */
 export type * from './http.js';
+export { createRegistry, type RegistryOptions } from './registry.js';
+export { repositoryAnnotation } from './place.js';
+export type { RegistryRules } from './room.js';
+export type { Upstream } from './upstream.js';
