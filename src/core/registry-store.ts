@@ -25,6 +25,8 @@ export interface BlobClaims {
   /** Whether the claim stands and its blob is there. */
   hasClaim(repository: string, digest: Digest): boolean;
   listClaims(repository: string): readonly Digest[];
+  /** Repositories with claims; some of those may be on blobs that are gone. */
+  listClaimants(): readonly string[];
   /** False when there was none. The blob stays until it is collected. */
   dropClaim(repository: string, digest: Digest): Promise<boolean>;
   /** Tells a collector that somebody counts on a blob, as who was told that it is there will not send it. False when it is not there. */
@@ -44,8 +46,9 @@ export interface Upload {
    */
   append(stream: ByteStream, expectedBytes?: number): Promise<void>;
   /**
-   * The bytes become a blob, durable when the promise resolves, and the upload is over. Bytes that were not hashed on their way in, or by another
-   * algorithm, are read once. Throws `bytes/digest-mismatch` when they are not what was promised; the upload is over then too.
+   * The bytes become a blob that the repository has a claim on, both durable when the promise resolves, and the upload is over. Bytes that were not
+   * hashed on their way in, or by another algorithm, are read once. Throws `bytes/digest-mismatch` when they are not what was promised; the upload is
+   * over then too.
    */
   finish(digest: Digest): Promise<StoredBlob>;
   /** Removes it. */

@@ -44,7 +44,7 @@ export async function findBlob(room: ReadingRoom, repository: string, digest: Di
 export async function findBlobAnywhere(room: ReadingRoom, digest: Digest): Promise<Descriptor | undefined> {
   const found = await room.store.findBlob(digest);
   if (found === undefined) return undefined;
-  for (const repository of room.index.current().names()) {
+  for (const repository of new Set([...room.store.listClaimants(), ...room.index.current().names()])) {
     if ((await findBlob(room, repository, digest)) !== undefined) return found;
   }
   return undefined;

@@ -37,19 +37,19 @@ async function begin(room: RegistryRoom, ask: Ask, repository: string): Promise<
   const digest = text === null || mount !== null ? undefined : parseDigest(text);
   const upload = await room.store.beginUpload(repository, toAlgorithm(digest, query.get('digest-algorithm')));
   if (digest === undefined) return accepted(ask, upload, { 'OCI-Chunk-Min-Length': String(room.rules.pieceBytes) });
-  const answer = await room.desk.work(upload.id, (begun, guard) => receiveWhole(room, ask, { upload: begun, guard, digest }));
+  const answer = await room.desk.work(upload.id, (begun, guard) => receiveWhole(ask, { upload: begun, guard, digest }));
   return answer ?? unknownUpload(request);
 }
 
 /** All bytes come with the request: who has to begin again begins with nothing. */
-async function receiveWhole(room: RegistryRoom, ask: Ask, work: { upload: Upload; guard: Guard; digest: Digest }): Promise<RegistryResponse> {
+async function receiveWhole(ask: Ask, work: { upload: Upload; guard: Guard; digest: Digest }): Promise<RegistryResponse> {
   try {
     await append(ask.request, work.upload, work.guard);
-    return await finish(room, ask, work.upload, work.digest);
   } catch (error) {
     await work.upload.cancel();
     throw error;
   }
+  return finish(ask, work.upload, work.digest);
 }
 
 /** Without `from` it may lie in any repository. False: it has to be sent, as a mount is never refused. */
@@ -93,7 +93,7 @@ async function goOn(room: RegistryRoom, ask: Ask, route: KnownUpload): Promise<R
   const answer = await room.desk.work(route.id, async (upload, guard) => {
     if (upload.repository !== route.repository) return undefined;
     await append(ask.request, upload, guard);
-    return digest === undefined ? accepted(ask, upload, {}) : finish(room, ask, upload, digest);
+    return digest === undefined ? accepted(ask, upload, {}) : finish(ask, upload, digest);
   });
   return answer ?? unknownUpload(ask.request);
 }
@@ -129,17 +129,9 @@ async function* atMost(stream: ByteStream, promised: number): ByteStream {
   }
 }
 
-/** The claim comes first: from the moment it is there, the blob is looked after. */
-async function finish({ store }: RegistryRoom, ask: Ask, upload: Upload, digest: Digest): Promise<RegistryResponse> {
+async function finish(ask: Ask, upload: Upload, digest: Digest): Promise<RegistryResponse> {
   const { repository } = upload;
-  const isClaimed = store.hasClaim(repository, digest);
-  await store.claim(repository, digest);
-  try {
-    await upload.finish(digest);
-  } catch (error) {
-    if (!isClaimed) await store.dropClaim(repository, digest);
-    throw error;
-  }
+  await upload.finish(digest);
   return created(ask, repository, digest);
 }
 
