@@ -21,7 +21,7 @@ import {
 } from '../../core/index.js';
 import { emptyJson, findSubject, isIndexType, isManifestType, mediaTypes, parseManifest } from '../../oci/index.js';
 import { type BlobPlace, fetchBlobRange, readBlobRange } from './blob-fetch.js';
-import { hasBlob } from './blob-head.js';
+import { findBlobSize, hasBlob } from './blob-head.js';
 import type { BlobPlaces } from './blob-places.js';
 import { pushBlob } from './blob-push.js';
 import { BlobWindows } from './blob-windows.js';
@@ -81,6 +81,12 @@ export class RemoteRepository implements ContentStore, ReferrerSource {
   /** A manifest by its digest; blobs are not looked for. */
   async findBlob(digest: Digest): Promise<Descriptor | undefined> {
     return (await this.#manifests.find(digest))?.descriptor;
+  }
+
+  /** What is no manifest, by its digest alone. */
+  async findLayer(digest: Digest): Promise<Descriptor | undefined> {
+    const size = await findBlobSize(this.#connection, this.repository, digest, this.#options.signal);
+    return size === undefined ? undefined : { mediaType: mediaTypes.octetStream, digest, size };
   }
 
   async has(descriptor: Descriptor): Promise<boolean> {

@@ -60,7 +60,11 @@ export function createManifestShelf(store: BlobSource, limits: Limits): Manifest
   };
 }
 
-async function findManifest(store: BlobSource, descriptor: Descriptor, limits: Limits): Promise<Awaited<ReturnType<typeof readManifest>> | undefined> {
+async function findManifest(
+  store: BlobSource,
+  descriptor: Descriptor,
+  limits: Limits,
+): Promise<Awaited<ReturnType<typeof readManifest>> | undefined> {
   try {
     return await readManifest(store, descriptor, limits);
   } catch (error) {

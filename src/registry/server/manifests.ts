@@ -64,7 +64,9 @@ export function badDigest(reference: string): Refusal {
 
 function unknownManifest(room: ReadingRoom, { repository, reference }: ManifestRoute): Refusal {
   if (room.index.current().find(repository) === undefined) return unknownName(repository);
-  return new Refusal(404, 'MANIFEST_UNKNOWN', 'The repository has no such manifest', { detail: { name: repository, reference: reference.slice(0, 200) } });
+  return new Refusal(404, 'MANIFEST_UNKNOWN', 'The repository has no such manifest', {
+    detail: { name: repository, reference: reference.slice(0, 200) },
+  });
 }
 
 async function deleteManifest(room: RegistryRoom, { subject }: Ask, route: ManifestRoute): Promise<RegistryResponse> {

@@ -62,9 +62,7 @@ class UpstreamMirror implements Mirror {
   /** Only what is really here: an index may list manifests that nobody has asked for yet. */
   async #findLocal(repository: string, reference: string): Promise<Descriptor | undefined> {
     const { index, views, store } = this.#room;
-    const found = isDigest(reference)
-      ? (await views.of(repository)).manifests.get(reference)
-      : index.current().find(repository)?.tags.get(reference);
+    const found = isDigest(reference) ? (await views.of(repository)).manifests.get(reference) : index.current().find(repository)?.tags.get(reference);
     return found !== undefined && (await store.has(found)) ? found : undefined;
   }
 

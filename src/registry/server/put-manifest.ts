@@ -7,7 +7,7 @@ import { isNamed } from './blobs.js';
 import type { RegistryResponse } from './http.js';
 import { badDigest, type ManifestRoute } from './manifests.js';
 import { Refusal } from './refusal.js';
-import { withManifest } from './root-changes.js';
+import { findTagged, withManifest } from './root-changes.js';
 import type { Ask, RegistryRoom } from './room.js';
 import { kindOfReference } from './route.js';
 
@@ -23,7 +23,7 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
   const descriptor: Descriptor = { mediaType, digest, size: bytes.byteLength };
   await room.store.put({ kind: 'bytes', bytes }, { expected: { digest, size: bytes.byteLength } });
   await room.store.changeRoots((roots) => {
-    assertUnchanged(room, ask, repository, tags);
+    assertUnchanged(ask, tags, (tag) => findTagged(roots, repository, tag, room.index.placeOf));
     return withManifest(roots, repository, tags, descriptor, room.index.placeOf);
   });
   const subject = findSubject(parsed)?.digest;
@@ -103,9 +103,14 @@ async function assertComplete(room: RegistryRoom, repository: string, parsed: Pa
     }
   }
   if (missing.length === 0) return;
-  throw new Refusal(400, 'MANIFEST_BLOB_UNKNOWN', `The manifest names ${missing.length === 1 ? 'a blob' : 'blobs'} that the repository does not have`, {
-    detail: missing.slice(0, 100).map((digest) => ({ digest })),
-  });
+  throw new Refusal(
+    400,
+    'MANIFEST_BLOB_UNKNOWN',
+    `The manifest names ${missing.length === 1 ? 'a blob' : 'blobs'} that the repository does not have`,
+    {
+      detail: missing.slice(0, 100).map((digest) => ({ digest })),
+    },
+  );
 }
 
 async function claimChild({ store, views }: RegistryRoom, repository: string, { digest }: Descriptor): Promise<Descriptor | undefined> {
@@ -127,10 +132,10 @@ function listForeign({ kind, json }: ParsedRoot): ReadonlySet<number> {
 }
 
 /** `If-Match` and `If-None-Match` let clients change a tag without overwriting what another one has just set. (RFC 9110, 13.1) */
-function assertUnchanged({ index }: RegistryRoom, { request: { headers } }: Ask, repository: string, tags: readonly string[]): void {
-  const roots = index.current().find(repository);
+function assertUnchanged({ request: { headers } }: Ask, tags: readonly string[], find: (tag: string) => Descriptor | undefined): void {
+  if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return;
   for (const tag of tags) {
-    const now = roots?.tags.get(tag);
+    const now = find(tag);
     const etag = now === undefined ? undefined : `"${now.digest}"`;
     const isExpected = headers['if-match'] === undefined || (etag !== undefined && isNamed(headers['if-match'], etag));
     const isFree = etag === undefined || !isNamed(headers['if-none-match'], etag);

@@ -40,7 +40,10 @@ async function listReferrers(room: ReadingRoom, repository: string, target: Dige
 /** What a client keeps in a tag because it once found no referrers here. (distribution-spec 1.1, Referrers Tag Schema) */
 async function readFallback({ index, shelf, limits }: ReadingRoom, repository: string, target: Digest): Promise<readonly Descriptor[]> {
   const { algorithm, hex } = splitDigest(target);
-  const root = index.current().find(repository)?.tags.get(`${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`);
+  const root = index
+    .current()
+    .find(repository)
+    ?.tags.get(`${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`);
   const bytes = root === undefined ? undefined : await shelf.findBytes(root);
   if (bytes === undefined) return [];
   const parsed = parseManifest(bytes, target, limits);

@@ -33,6 +33,11 @@ function isReplaced(root: NamedDescriptor, tags: readonly string[], { digest }: 
   return place.kind === 'tag' ? tags.includes(place.tag) : root.descriptor.digest === digest;
 }
 
+/** Of several roots with one tag the last counts. */
+export function findTagged(roots: Roots, repository: string, tag: string, placeOf: PlaceOf): Descriptor | undefined {
+  return roots.findLast((root) => isTagOf(placeOf(root), repository, tag))?.descriptor;
+}
+
 /** The tag goes; its manifest stays, by its digest. The same roots when there was no such tag. */
 export function withoutTag(roots: Roots, repository: string, tag: string, placeOf: PlaceOf): Roots {
   const gone = roots.filter((root) => isTagOf(placeOf(root), repository, tag));

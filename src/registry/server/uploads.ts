@@ -1,4 +1,13 @@
-import { type ByteStream, type Digest, digestAlgorithms, type DigestAlgorithm, isRepository, parseDigest, splitDigest, type Upload } from '../../core/index.js';
+import {
+  type ByteStream,
+  type Digest,
+  digestAlgorithms,
+  type DigestAlgorithm,
+  isRepository,
+  parseDigest,
+  splitDigest,
+  type Upload,
+} from '../../core/index.js';
 import { emptyAnswer } from './answers.js';
 import { findBlob, findBlobAnywhere } from './blobs.js';
 import { parsePieceRange } from './byte-range.js';
@@ -29,9 +38,12 @@ type KnownUpload = Extract<UploadRoute, { kind: 'upload' }>;
 async function begin(room: RegistryRoom, ask: Ask, repository: string): Promise<RegistryResponse> {
   const { request, query } = ask;
   const mount = query.get('mount');
-  if (mount !== null && (await isMounted(room, repository, parseDigest(mount), query.get('from')))) return created(ask, repository, parseDigest(mount));
+  if (mount !== null && (await isMounted(room, repository, parseDigest(mount), query.get('from'))))
+    return created(ask, repository, parseDigest(mount));
   if (room.store.countUploads() >= room.rules.mostUploads) {
-    throw new Refusal(429, 'TOOMANYREQUESTS', `${room.rules.mostUploads} uploads have begun and are not finished`, { headers: { 'Retry-After': '60' } });
+    throw new Refusal(429, 'TOOMANYREQUESTS', `${room.rules.mostUploads} uploads have begun and are not finished`, {
+      headers: { 'Retry-After': '60' },
+    });
   }
   const text = query.get('digest');
   const digest = text === null || mount !== null ? undefined : parseDigest(text);
@@ -113,7 +125,8 @@ async function append(request: RegistryRequest, upload: Upload, guard: Guard): P
     throw new Refusal(400, 'SIZE_INVALID', `Content-Range promises ${promised} bytes, Content-Length ${length}`, { headers: placeOf(upload) });
   }
   await upload.append(atMost(stream, promised), promised);
-  if (upload.size !== range.end) throw new Refusal(400, 'SIZE_INVALID', `Content-Range promised ${promised} bytes, ${upload.size - range.start} came`);
+  if (upload.size !== range.end)
+    throw new Refusal(400, 'SIZE_INVALID', `Content-Range promised ${promised} bytes, ${upload.size - range.start} came`);
 }
 
 function parseLength(field: string | undefined): number | undefined {
