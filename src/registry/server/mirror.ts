@@ -103,13 +103,17 @@ class UpstreamMirror implements Mirror {
   }
 
   async #open(repository: string, descriptor: Descriptor, start: number, end: number): Promise<ByteStream> {
-    const { store, announce } = this.#room;
+    const { store } = this.#room;
     await store.claim(repository, descriptor.digest);
-    const growing = await store.relay({ kind: 'blob', blobs: this.#upstream.blobs(repository), descriptor });
-    return readGrowing(growing, start, end, (error) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      announce({ level: 'warning', code: 'registry/mirror', message: `Cannot fetch ${descriptor.digest} from ${this.#upstream.host}: ${reason}` });
-    });
+    const relayed = store.relay({ kind: 'blob', blobs: this.#upstream.blobs(repository), descriptor });
+    const growing = await relayed.catch((error: unknown) => this.#fail(descriptor, error));
+    return readGrowing(growing, start, end, (error) => this.#fail(descriptor, error));
+  }
+
+  #fail({ digest }: Descriptor, error: unknown): never {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#room.announce({ level: 'warning', code: 'registry/mirror', message: `Cannot fetch ${digest} from ${this.#upstream.host}: ${reason}` });
+    throw error;
   }
 
   async listTags(repository: string): Promise<readonly string[] | undefined> {
@@ -130,10 +134,10 @@ class UpstreamMirror implements Mirror {
   }
 }
 
-/** Two buffers in turn, as a chunk stays valid until the second next one is asked for. */
+/** Three buffers in turn, as a chunk stays valid until the second next one is asked for. */
 const bufferBytes = 256 * 1024;
 
-async function* readGrowing(growing: GrowingBlob, start: number, end: number, onFailure: (error: unknown) => void): ByteStream {
+async function* readGrowing(growing: GrowingBlob, start: number, end: number, onFailure: (error: unknown) => never): ByteStream {
   const buffers = [Buffer.allocUnsafe(bufferBytes), Buffer.allocUnsafe(bufferBytes), Buffer.allocUnsafe(bufferBytes)];
   try {
     for (let position = start, turn = 0; position < end; turn++) {
@@ -145,7 +149,6 @@ async function* readGrowing(growing: GrowingBlob, start: number, end: number, on
     }
   } catch (error) {
     onFailure(error);
-    throw error;
   } finally {
     await growing.close();
   }
