@@ -1,6 +1,6 @@
 /** docs/cli.md, from the program itself: what `--help` knows, on one page. */
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { type CommandEntry, commands, createCli, createProgram } from '../src/cli/index.js';
+import { type CommandEntry, type CommandGroup, commands, createCli, createProgram, isGroup } from '../src/cli/index.js';
 
 export const file = 'docs/cli.md';
 
@@ -36,31 +36,32 @@ export async function generate(): Promise<string> {
 
 async function describeGroup(group: string, program: CommandUnknownOpts): Promise<string> {
   const entries = commands.filter((entry) => entry.group === group);
-  const texts = await Promise.all(entries.map((entry) => describeCommand(entry, program)));
+  const texts = await Promise.all(entries.map((entry) => describeEntry(entry, program)));
   return [`## ${group.replace(/:$/, '')}\n`, ...texts].join('\n');
 }
 
-async function describeCommand(entry: CommandEntry, program: CommandUnknownOpts): Promise<string> {
-  const command = program.commands.find((each) => each.name() === entry.name);
+async function describeEntry(entry: CommandEntry | CommandGroup, parent: CommandUnknownOpts): Promise<string> {
+  const command = parent.commands.find((each) => each.name() === entry.name);
   if (command === undefined) throw new Error(`Cannot describe "${entry.name}": the program does not have it`);
+  if (!isGroup(entry)) return describeCommand(entry, command);
+  return (await Promise.all(entry.commands.map((each) => describeEntry(each, command)))).join('\n');
+}
+
+async function describeCommand(entry: CommandEntry, command: CommandUnknownOpts): Promise<string> {
   const { examples } = await entry.load();
+  const path = pathOf(command);
   const lines = examples.flatMap(([purpose, line]) => [`# ${purpose}`, line]);
   const facts = command.registeredArguments.map((argument) => {
     return `| \`${argument.name()}\` | ${toCell(argument.description)}${toChoices(argument.argChoices)} |`;
   });
   const own = command.options.filter((option) => option.helpGroupHeading === undefined).map(toRow);
   const table = facts.length + own.length === 0 ? [] : ['', '| argument or option | meaning |', '| --- | --- |', ...facts, ...own];
-  return [
-    `### modelport ${entry.name}`,
-    '',
-    `${entry.summary}: \`modelport ${entry.name} ${command.usage()}\``,
-    '',
-    '```sh',
-    ...lines,
-    '```',
-    ...table,
-    '',
-  ].join('\n');
+  return [`### ${path}`, '', `${entry.summary}: \`${path} ${command.usage()}\``, '', '```sh', ...lines, '```', ...table, ''].join('\n');
+}
+
+/** `modelport registry serve` */
+function pathOf(command: CommandUnknownOpts): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 function describeCommon(command: CommandUnknownOpts): string {

@@ -2,6 +2,7 @@
  * buildfile: what a person wrote (or did not write) about a folder: modelport.toml, Modelfile, Kitfile, README front matter, licence
  * text, file names → core's Description and roles. Never opens a weight file: what the headers say is combined with this in ops.
  */
+export { parseByteSize } from './byte-size.js';
 export { classifyAll, toFolderIgnore } from './classify-all.js';
 export { classify } from './classify.js';
 export { type Buildfile, findBuildfile, readBuildfile } from './find-buildfile.js';

@@ -97,6 +97,15 @@ export class PartialFile {
     }
   }
 
+  /** Nothing is written in the background any more. Throws what went wrong there: nobody knows then what is on the disk. */
+  async settle(): Promise<void> {
+    try {
+      await this.#early.settle();
+    } catch (error) {
+      throw toIoError(error, 'write', this.path);
+    }
+  }
+
   /** `finish` may change the open file's attributes; then it is synced. */
   async sync(finish: (handle: number) => void): Promise<void> {
     try {

@@ -10,7 +10,12 @@ export interface ChunkOutput {
  * Hashes a stream, and writes it where there is an output: a chunk is worked on while the next one is made. Gives the number of bytes, and
  * counts what was hashed and written.
  */
-export async function pump(stream: ByteStream, hash: StreamHash, output: ChunkOutput | undefined, counters: ByteCounters): Promise<number> {
+export async function pump(
+  stream: ByteStream,
+  hash: Pick<StreamHash, 'update'>,
+  output: ChunkOutput | undefined,
+  counters: ByteCounters,
+): Promise<number> {
   let size = 0;
   let before: Promise<unknown> = Promise.resolve();
   try {

@@ -1,5 +1,5 @@
 import type * as OpsModule from '../ops/index.js';
-import type { NetworkOptions, OpsContext } from '../ops/index.js';
+import type { LongRunning, NetworkOptions, OpsContext } from '../ops/index.js';
 import { given } from './arguments.js';
 import type { CommonOptions } from './base-command.js';
 import { type Escape, toDisplayable } from './display.js';
@@ -27,6 +27,8 @@ export interface Cli {
     render: Render<R>,
     exitCode?: (result: R) => number,
   ): Promise<void>;
+  /** For a verb that goes on after its result, which is shown at once. Resolves when it has ended. */
+  runUntilEnded<R>(options: CommonOptions, call: (ops: Ops, context: OpsContext) => Promise<LongRunning<R>>, render: Render<R>): Promise<void>;
   /** What the last `run` said. */
   readonly exitCode: () => number;
 }
@@ -35,24 +37,41 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
   let code: number = exitCodes.ok;
   return {
     io,
-    run: async (options, call, render, toExitCode = () => exitCodes.ok) => {
-      const since = performance.now();
-      const ops = await load();
-      const progress = startProgress(io, options, ops.escapeForDisplay);
-      const { signal, cwd, env } = io;
-      const announce = toAnnouncement(io, options, ops.escapeForDisplay);
-      const network = toNetwork(options);
-      const context = ops.createContext({ cwd, env, signal, progress, announce, network, ...given({ concurrency: options.concurrency }) });
-      try {
-        const result = await call(ops, context).finally(progress.close);
+    run: (options, call, render, toExitCode = () => exitCodes.ok) =>
+      work(io, options, load, async (ops, context, close) => {
+        const result = await call(ops, context).finally(close);
         code = toExitCode(result);
         await writeResult(io, options, ops.escapeForDisplay, result, render);
-      } finally {
-        if (options.verbose === true) await writeLines(io.stderr, renderCounters(context.counters, performance.now() - since));
-      }
-    },
+      }),
+    runUntilEnded: (options, call, render) =>
+      work(io, options, load, async (ops, context, close) => {
+        const { started, ended } = await call(ops, context).finally(close);
+        // Also when nobody reads what is said.
+        await writeResult(io, options, ops.escapeForDisplay, started, render).finally(() => ended);
+      }),
     exitCode: () => code,
   };
+}
+
+/** `action` in a context made of the options; it closes the progress before it writes. What was counted is said at the end. */
+async function work(
+  io: CliIo,
+  options: CommonOptions,
+  load: () => Promise<Ops>,
+  action: (ops: Ops, context: OpsContext, close: () => void) => Promise<void>,
+): Promise<void> {
+  const since = performance.now();
+  const ops = await load();
+  const progress = startProgress(io, options, ops.escapeForDisplay);
+  const { signal, cwd, env } = io;
+  const announce = toAnnouncement(io, options, ops.escapeForDisplay);
+  const network = toNetwork(options);
+  const context = ops.createContext({ cwd, env, signal, progress, announce, network, ...given({ concurrency: options.concurrency }) });
+  try {
+    await action(ops, context, progress.close);
+  } finally {
+    if (options.verbose === true) await writeLines(io.stderr, renderCounters(context.counters, performance.now() - since));
+  }
 }
 
 function toNetwork({ local, remote, mirror, plainHttp, insecure, caFile, cert, key }: CommonOptions): NetworkOptions {

@@ -23,6 +23,18 @@ describe('findCandidates', () => {
     expect(find('help p').values).toEqual(['pack', 'push', 'pull', 'prune']);
   });
 
+  it('offers the commands of a group for the second word', () => {
+    expect(find('registry s')).toEqual({ values: ['serve', 'scrub'], wants: 'nothing' });
+    expect(find('registry ').values).toEqual(['serve', 'warm', 'gc', 'scrub']);
+    expect(find('help registry g').values).toEqual(['gc']);
+    expect(find('registry serve --po').values).toEqual(['--port-file']);
+    expect(find('registry serve --port-file ')).toEqual({ values: [], wants: 'files' });
+    expect(find('registry serve --listen ')).toEqual({ values: [], wants: 'nothing' });
+    expect(find('registry scrub ')).toEqual({ values: [], wants: 'nothing' });
+    expect(find('registry nope ')).toEqual({ values: [], wants: 'nothing' });
+    expect(find('registry')).toEqual({ values: ['registry'], wants: 'nothing' });
+  });
+
   it('offers the options of the command that was begun', () => {
     expect(find('inspect x --t')).toEqual({ values: ['--tensors'], wants: 'nothing' });
     expect(find('pull x --re')).toEqual({ values: ['--remote', '--referrers'], wants: 'nothing' });

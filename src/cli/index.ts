@@ -3,6 +3,6 @@
  * terminal. Knows no format, no store and no file of a package.
  */
 export { createCli } from './cli.js';
-export { type CommandEntry, commands } from './commands.js';
+export { type CommandEntry, type CommandGroup, commands, isGroup } from './commands.js';
 export type { CliIo, OutputStream } from './io.js';
 export { createProgram } from './program.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo, createMemoryStream } from '../../test/support/memory-io.js';
 import { createCli } from './cli.js';
-import { commands } from './commands.js';
+import { commands, isGroup } from './commands.js';
 import { createProgram } from './program.js';
 import { runCli } from './run-cli.js';
 
@@ -10,6 +10,10 @@ async function call(line: string, given: Parameters<typeof createMemoryIo>[0] = 
   const status = await runCli(line === '' ? [] : line.split(' '), io, () => Promise.reject(new Error('no verb is needed here')));
   return { status, out: io.stdout.text(), err: io.stderr.text() };
 }
+
+/** As they are called: `registry serve`, too. */
+const paths = commands.flatMap((entry) => (isGroup(entry) ? entry.commands.map(({ name }) => `${entry.name} ${name}`) : [entry.name]));
+const groups = commands.filter(isGroup);
 
 describe('help', () => {
   it('begins with examples and names every command in its group', async () => {
@@ -29,13 +33,23 @@ describe('help', () => {
     expect(err).toMatch(/^Examples:\n/);
   });
 
-  it.each(commands.map(({ name }) => [name]))('of %s begins with examples that call it, own options first', async (name) => {
-    const { status, out } = await call(`${name} --help`);
+  it.each(paths.map((path) => [path]))('of %s begins with examples that call it, own options first', async (path) => {
+    const { status, out } = await call(`${path} --help`);
     expect(status).toBe(0);
-    expect(out).toMatch(new RegExp(`^Examples:\\n  # .+\\n  .*modelport ${name}`));
-    expect(out).toContain(`Usage: modelport ${name} `);
+    expect(out).toMatch(new RegExp(`^Examples:\\n  # .+\\n  .*modelport ${path}`));
+    expect(out).toContain(`Usage: modelport ${path} `);
     expect(out.indexOf('\nOptions:')).toBeLessThan(out.indexOf('\nCommon options:'));
-    expect(out).toBe((await call(`help ${name}`)).out);
+    expect(await call(`help ${path}`)).toEqual({ status: 0, out, err: '' });
+  });
+
+  it.each(groups.map((group) => [group.name, group] as const))('of %s begins with examples and lists its commands', async (name, group) => {
+    const { status, out, err } = await call(`${name} --help`);
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    expect(out).toMatch(new RegExp(`^Examples:\\n  # .+\\n  modelport ${name} `));
+    expect(out).toContain(`Usage: modelport ${name} `);
+    for (const each of group.commands) expect(out).toMatch(new RegExp(`^  ${each.name} +${each.summary}$`, 'm'));
+    expect(await call(`help ${name}`)).toEqual({ status: 0, out, err: '' });
+    expect(await call(name)).toEqual({ status: 2, out: '', err: out });
   });
 
   it('fits into the terminal', async () => {
@@ -51,6 +65,12 @@ describe('wrong usage', () => {
   const cases: [line: string, cause: string, advice: string][] = [
     ['pakc', "Unknown command 'pakc'", 'Did you mean pack?'],
     ['help pakc', "Unknown command 'pakc'", 'Did you mean pack?'],
+    ['registry srve', "Unknown command 'srve'", 'Did you mean serve? See `modelport registry --help`'],
+    ['help registry srve', "Unknown command 'srve'", 'Did you mean serve?'],
+    ['registry --quiet serve', "Unknown option '--quiet'", 'Options stand after the command'],
+    ['registry serve --redonly', "Unknown option '--redonly'", 'Did you mean --read-only? See `modelport registry serve --help`'],
+    ['registry serve x', "Too many arguments for 'serve'. Expected 0 arguments but got 1", 'See `modelport registry serve --help`'],
+    ['registry warm x', "Required option '--dir <dir>' not specified", 'See `modelport registry warm --help`'],
     ['inspect x --tensor', "Unknown option '--tensor'", 'Did you mean --tensors?'],
     ['inspect', "Missing required argument 'location'", 'See `modelport inspect --help`'],
     ['ls a b', "Too many arguments for 'ls'. Expected 1 argument but got 2", 'See `modelport ls --help`'],
@@ -75,17 +95,34 @@ describe('wrong usage', () => {
   });
 });
 
+it('one document and an access log do not share standard output', async () => {
+  const { status, out, err } = await call('registry serve --json --access-log -');
+  expect({ status, err, document: JSON.parse(out) }).toMatchObject({
+    status: 2,
+    err: '',
+    document: { error: { code: 'cli/usage', message: expect.stringContaining('Cannot write the access log'), hint: 'Name a file for the log' } },
+  });
+});
+
 describe('program', () => {
   it('knows the options of the called command only', async () => {
-    const program = await createProgram('pack', createCli(createMemoryIo()));
+    const program = await createProgram(['pack', 'inspect'], createCli(createMemoryIo()));
     const sizes = Object.fromEntries(program.commands.map((command) => [command.name(), command.options.length]));
     expect(sizes['pack']).toBeGreaterThan(10);
-    expect(sizes['inspect']).toBe(0);
+    expect([sizes['inspect'], sizes['registry']]).toEqual([0, 0]);
+  });
+
+  it('knows those of a command in a group', async () => {
+    const program = await createProgram(['registry', 'gc'], createCli(createMemoryIo()));
+    const group = program.commands.find((command) => command.name() === 'registry');
+    const sizes = Object.fromEntries((group?.commands ?? []).map((command) => [command.name(), command.options.length]));
+    expect(sizes['gc']).toBeGreaterThan(8);
+    expect(sizes['serve']).toBe(0);
   });
 
   it('gives every option a description, and no flag twice', async () => {
     const program = await createProgram('all', createCli(createMemoryIo()));
-    for (const command of program.commands) {
+    for (const command of program.commands.flatMap((each) => [each, ...each.commands])) {
       const flags = command.options.flatMap(({ short, long }) => [short, long]).filter((flag) => flag !== undefined);
       expect(flags).toEqual([...new Set(flags)]);
       expect(command.options.filter(({ description }) => description === '')).toEqual([]);

@@ -147,12 +147,11 @@ function labelOf(parsed: ParsedRoot, index: number, descriptor: Descriptor): str
 
 /** `layers[1] "weights/model.safetensors"`, for a person. */
 export function toLayerLabel(index: number, descriptor: Descriptor): string {
-  const path = findPath(descriptor);
-  return path === undefined ? `layers[${index}]` : `layers[${index}] ${JSON.stringify(path)}`;
+  const path = findLayerPath(descriptor);
+  return path === undefined ? `layers[${index}]` : `layers[${index}] ${JSON.stringify(path.slice(0, 200))}`;
 }
 
 /** The file that a layer says it holds: the two vintages of ModelPack spell it `…filepath`, everybody else `…title`. */
-function findPath({ annotations = {} }: Descriptor): string | undefined {
-  const path = annotations['org.cncf.model.filepath'] ?? annotations['org.cnai.model.filepath'] ?? annotations[annotationKeys.title];
-  return path?.slice(0, 200);
+export function findLayerPath({ annotations = {} }: Descriptor): string | undefined {
+  return annotations['org.cncf.model.filepath'] ?? annotations['org.cnai.model.filepath'] ?? annotations[annotationKeys.title];
 }

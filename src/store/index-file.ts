@@ -4,14 +4,17 @@ import { isSystemError, type LockOptions, replaceFile, toIoError, withLock } fro
 import { createError, type Limits } from '../core/index.js';
 import { emptyLayoutIndex, type LayoutIndex, parseLayoutIndex, toIndexText } from './layout-index.js';
 
+/** Gives back the same index where nothing changes. */
+export type IndexChange = (index: LayoutIndex) => LayoutIndex;
+
 /** index.json of a layout: read when it changed, written by one process at a time. */
 export interface IndexFile {
   /** A layout that was not written yet has an empty index. */
   read(): LayoutIndex;
   /** `change` gets what the file holds while nobody else may write it; what it gives back replaces the file at once or not at all. */
-  update(change: (index: LayoutIndex) => LayoutIndex, options?: LockOptions): Promise<void>;
-  /** The same lock, for work during which no name may come or go. */
-  whileLocked<T>(action: () => Promise<T>, options?: LockOptions): Promise<T>;
+  update(change: IndexChange, options?: LockOptions): Promise<void>;
+  /** The same lock, for work during which no name may come or go, unless by the `update` it is given. */
+  whileLocked<T>(action: (update: (change: IndexChange) => void) => Promise<T>, options?: LockOptions): Promise<T>;
 }
 
 export function createIndexFile(layout: string, limits: Limits): IndexFile {
@@ -24,7 +27,7 @@ export function createIndexFile(layout: string, limits: Limits): IndexFile {
     if (known?.identity !== identity) known = { identity, index: parseLayoutIndex(readFileSync(path), path, limits) };
     return known.index;
   };
-  const update = (change: (index: LayoutIndex) => LayoutIndex) => {
+  const update = (change: IndexChange) => {
     const before = read();
     const after = change(before);
     if (after !== before) replaceFile(path, toIndexText(after));
@@ -32,7 +35,7 @@ export function createIndexFile(layout: string, limits: Limits): IndexFile {
   return {
     read,
     update: (change, options) => withLock(lock, () => update(change), options),
-    whileLocked: (action, options) => withLock(lock, action, options),
+    whileLocked: (action, options) => withLock(lock, () => action(update), options),
   };
 }
 

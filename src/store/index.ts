@@ -8,6 +8,8 @@ export { type LayoutOptions, type LayoutStore, openLayout } from './layout.js';
 export type { Lease } from './lease.js';
 export { type LocalStoreOptions, openLocalDigests, openLocalStore } from './local-store.js';
 export { type ArchiveKind, isLayout, sniffArchive, type SniffedArchive } from './locate.js';
+export { createMemoryRegistryStore } from './memory-registry-store.js';
 export { createMemoryStore } from './memory.js';
 export { prune, type PruneOptions, type PruneResult } from './prune.js';
+export { type LayoutRegistryStore, openRegistryStore } from './registry-store.js';
 export { withTree } from './trees.js';

@@ -71,18 +71,34 @@ export function listRepeated({ entries }: LayoutIndex, where: string): Finding[]
 
 /** The name points to the descriptor and to nothing else any more. */
 export function withName(index: LayoutIndex, name: string, descriptor: Descriptor): LayoutIndex {
-  const annotations = { ...descriptor.annotations, [annotationKeys.refName]: name };
-  const json: JsonObject = { ...descriptor, annotations };
-  return { ...index, entries: [...withoutName(index, name).entries, { name, descriptor: { ...descriptor, annotations }, json }] };
+  return { ...index, entries: [...withoutName(index, name).entries, toEntry({ name, descriptor })] };
 }
 
 /** Holds the descriptor; without a name unless it has one already. */
 export function withRoot(index: LayoutIndex, descriptor: Descriptor): LayoutIndex {
   if (index.entries.some((entry) => entry.descriptor.digest === descriptor.digest)) return index;
-  const { [annotationKeys.refName]: _, ...annotations } = descriptor.annotations ?? {};
+  return { ...index, entries: [...index.entries, toEntry({ descriptor })] };
+}
+
+/** The roots take the place of those that stand; one of those that comes back as it was keeps its entry word by word. `judge` is told of the others. */
+export function withRoots(index: LayoutIndex, roots: readonly NamedDescriptor[], judge: (descriptor: Descriptor) => void): LayoutIndex {
+  if (roots === index.entries) return index;
+  const known = new Map<NamedDescriptor, LayoutEntry>(index.entries.map((entry) => [entry, entry]));
+  const entries = roots.map((root) => {
+    const entry = known.get(root);
+    if (entry === undefined) judge(root.descriptor);
+    return entry ?? toEntry(root);
+  });
+  return { ...index, entries };
+}
+
+/** The name stands in an annotation, and only there. */
+function toEntry({ name, descriptor }: NamedDescriptor): LayoutEntry {
+  const { [annotationKeys.refName]: _, ...others } = descriptor.annotations ?? {};
   const { annotations: __, ...plain } = descriptor;
-  const json: Descriptor = { ...plain, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
-  return { ...index, entries: [...index.entries, { descriptor: json, json: { ...json } }] };
+  const annotations = name === undefined ? others : { ...others, [annotationKeys.refName]: name };
+  const whole: Descriptor = { ...plain, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
+  return { descriptor: whole, json: { ...whole }, ...(name === undefined ? {} : { name }) };
 }
 
 export function withoutName(index: LayoutIndex, name: string): LayoutIndex {

@@ -71,18 +71,23 @@ export interface LayoutOptions {
 /** Cloning a smaller file costs as much as copying it. */
 const clonedBytes = 256 * 1024;
 
-const ownNames = new Set(['blobs', 'cache', 'index.json', 'index.lock', 'ingest', 'oci-layout', 'trash', 'trees']);
+const ownNames = new Set(['blobs', 'cache', 'index.json', 'index.lock', 'ingest', 'oci-layout', 'quarantine', 'registry', 'trash', 'trees']);
 
 /**
  * Opens a layout; nothing is scanned. With `create` a folder that is absent or empty becomes one at the first write.
  * Throws `store/not-a-layout`. (OCI image-spec, image-layout.md)
  */
 export async function openLayout(dir: string, options: LayoutOptions & { readonly create?: boolean } = {}): Promise<LayoutStore> {
+  return createLayoutStore(locateLayout(dir, options.create === true), options);
+}
+
+/** The absolute path of a folder that is a layout, or with `create` may become one. Throws `store/not-a-layout`. */
+export function locateLayout(dir: string, create: boolean): string {
   const path = resolve(dir);
-  if (isLayout(path) || (options.create === true && isFree(path))) return createLayoutStore(path, options);
+  if (isLayout(path) || (create && isFree(path))) return path;
   throw createError('store/not-a-layout', {
     message: `Cannot open "${dir}" as an OCI layout: expected a folder with oci-layout and index.json, found ${describe(path)}`,
-    hint: options.create === true ? 'Name a folder that is new or empty' : 'Check the path',
+    hint: create ? 'Name a folder that is new or empty' : 'Check the path',
     where: dir,
   });
 }
@@ -102,7 +107,7 @@ export function createLayoutStore(path: string, options: LayoutOptions): LayoutS
   return new Layout(path, options);
 }
 
-class Layout implements LayoutStore {
+export class Layout implements LayoutStore {
   readonly path: string;
   readonly index: IndexFile;
   readonly #counters: ByteCounters;
@@ -203,7 +208,7 @@ class Layout implements LayoutStore {
 
   /** Only what is there gets into the index. */
   async #change(descriptor: Descriptor, change: (index: LayoutIndex) => LayoutIndex): Promise<void> {
-    await this.#make();
+    await this.make();
     await this.index.update((index) => {
       toBlobFile(this.path, descriptor);
       return change(index);
@@ -217,12 +222,12 @@ class Layout implements LayoutStore {
   }
 
   async lease(): Promise<Lease> {
-    await this.#make();
+    await this.make();
     return this.#leases.acquire();
   }
 
   /** The marker comes last: what has it is a whole layout. */
-  async #make(): Promise<void> {
+  protected async make(): Promise<void> {
     if (this.#exists || isLayout(this.path)) {
       this.#exists = true;
       return;

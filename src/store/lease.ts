@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createOwner, isSystemError, lifeOf, parseOwner, toIoError, toOwnerText } from '../bytes/index.js';
 import { listFolder, removeIfEmpty } from './folder.js';
 import { partialFolder } from './partials.js';
+import { uploadsFolder } from './upload-folder.js';
 
 /** While it is held, nothing that was put since it was taken is pruned, named or not. */
 export interface Lease {
@@ -76,7 +77,7 @@ export interface FoundLeases {
 }
 
 export function readLeases(layout: string): FoundLeases {
-  const names = listFolder(join(layout, 'ingest')).filter((name) => name !== partialFolder);
+  const names = listFolder(join(layout, 'ingest')).filter((name) => name !== partialFolder && name !== uploadsFolder);
   const folders = names.map((name) => join(layout, 'ingest', name));
   const since = folders.map(findSince);
   return {

@@ -48,7 +48,7 @@ async function verify(root: Descriptor): Promise<unknown> {
 describe('prune', () => {
   it('does nothing to a store that does not exist yet', async () => {
     const nowhere = await openLocalStore({ home: join(home, 'none') });
-    expect(await prune(nowhere)).toEqual({ removed: [], freedBytes: 0, kept: 0, leftovers: 0 });
+    expect(await prune(nowhere)).toEqual({ removed: [], freedBytes: 0, kept: 0, leftovers: 0, uploads: 0, claims: 0, untagged: [] });
     expect(existsSync(nowhere.path)).toBe(false);
   });
 

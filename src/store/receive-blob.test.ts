@@ -105,10 +105,18 @@ describe('prune', () => {
 
   it('keeps begun blobs for a week', async () => {
     const [young, old] = [await leave('young', week - 3600), await leave('old', week + 3600)];
-    expect(await prune(store, { dryRun: true })).toEqual({ removed: [], freedBytes: half, kept: 0, leftovers: 1 });
+    expect(await prune(store, { dryRun: true })).toEqual({
+      removed: [],
+      freedBytes: half,
+      kept: 0,
+      leftovers: 1,
+      uploads: 0,
+      claims: 0,
+      untagged: [],
+    });
     expect(existsSync(old.path)).toBe(true);
     utimesSync(dirname(old.path), 1, 1);
-    expect(await prune(store)).toEqual({ removed: [], freedBytes: half, kept: 0, leftovers: 1 });
+    expect(await prune(store)).toEqual({ removed: [], freedBytes: half, kept: 0, leftovers: 1, uploads: 0, claims: 0, untagged: [] });
     expect([existsSync(young.path), existsSync(old.path)]).toEqual([true, false]);
     await put(young.blob);
     expect(counters.resumed).toBe(half);

@@ -50,7 +50,8 @@ export async function findBlobAnywhere(room: ReadingRoom, digest: Digest): Promi
   return undefined;
 }
 
-function sendBlob({ request, subject }: Ask, digest: Digest, { size, open }: ServedBlob): RegistryResponse {
+function sendBlob({ request, subject }: Ask, digest: Digest, blob: ServedBlob): RegistryResponse {
+  const { size } = blob;
   const etag = `"${digest}"`;
   const headers = {
     'Content-Type': 'application/octet-stream',
@@ -67,7 +68,7 @@ function sendBlob({ request, subject }: Ask, digest: Digest, { size, open }: Ser
   }
   const [start, end] = range.kind === 'part' ? [range.start, range.end] : [0, size];
   const length = { ...headers, 'Content-Length': String(end - start) };
-  const body = () => open(start, end);
+  const body = () => blob.open(start, end);
   if (range.kind === 'whole') return { status: 200, headers: length, body, subject };
   return { status: 206, headers: { ...length, 'Content-Range': `bytes ${start}-${end - 1}/${size}` }, body, subject };
 }

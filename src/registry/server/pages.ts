@@ -19,7 +19,7 @@ export function toPage<T>(sorted: readonly T[], keyOf: (entry: T) => string, que
   if (final === undefined || start + entries.length >= sorted.length) return { entries, headers: {} };
   const next = new URLSearchParams(query);
   next.set('last', keyOf(final));
-  return { entries, headers: { Link: `<${path}?${next}>; rel="next"` } };
+  return { entries, headers: { Link: `<${path}?${next.toString()}>; rel="next"` } };
 }
 
 function parseCount(text: string | null): number | undefined {
