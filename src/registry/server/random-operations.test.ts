@@ -113,7 +113,7 @@ const deleteManifest = (repository: Repository, manifest: Pushed): Operation => 
   run: async (ask, model) => {
     const shelf = model[repository];
     const wasThere = shelf.manifests.delete(manifest);
-    for (const [tag, pushed] of [...shelf.tags]) if (pushed === manifest) shelf.tags.delete(tag);
+    for (const [tag, pushed] of shelf.tags) if (pushed === manifest) shelf.tags.delete(tag);
     return [wasThere ? 202 : 404, (await ask('DELETE', `/v2/${repository}/manifests/${manifest.digest}`)).status];
   },
 });
@@ -188,9 +188,9 @@ async function check(operations: readonly (Operation | typeof restart)[], reopen
     if (next === restart) ask = askOf(createRegistry({ store: await reopen() }));
     else {
       const [expected, found] = await next.run(ask, model);
-      expect(found, done.join(', ')).toBe(expected);
+      expect({ done, status: found }).toEqual({ done, status: expected });
     }
-    expect(await observe(ask), done.join(', ')).toEqual(expectOf(model));
+    expect({ done, seen: await observe(ask) }).toEqual({ done, seen: expectOf(model) });
   }
 }
 

@@ -92,7 +92,7 @@ describe.each(stores)('a registry over %s', (_, open) => {
       expect((await get(`/v2/demo/b/blobs/${sha256('one')}`)).code).toBe('BLOB_UNKNOWN');
       const stolen = await ask('PUT', '/v2/demo/b/manifests/v2', { headers: { 'Content-Type': manifestType }, body: toManifest(['one']).text });
       expect(stolen.code).toBe('MANIFEST_BLOB_UNKNOWN');
-      expect(stolen.json.errors[0].detail).toEqual([{ digest: sha256('one') }]);
+      expect(stolen.json.errors[0]?.detail).toEqual([{ digest: sha256('one') }]);
     });
 
     it('lose a manifest each by itself', async () => {
@@ -147,7 +147,7 @@ describe.each(stores)('a registry over %s', (_, open) => {
       const digest = await pushPackage(ask, 'demo/a', 'v1', ['one']);
       const refused = await ask('DELETE', `/v2/demo/a/blobs/${sha256('one')}`);
       expect(refused.status).toBe(405);
-      expect(refused.json.errors[0].message).toContain(digest);
+      expect(refused.json.errors[0]?.message).toContain(digest);
       await ask('DELETE', `/v2/demo/a/manifests/${digest}`);
       expect((await ask('DELETE', `/v2/demo/a/blobs/${sha256('one')}`)).status).toBe(202);
       expect((await get(`/v2/demo/a/blobs/${sha256('one')}`)).status).toBe(404);
