@@ -48,6 +48,8 @@ export const errorCodes = {
   'registry/bad-answer': { exit: 3, title: 'A registry answered what the protocol does not allow' },
   'registry/bad-address': { exit: 3, title: 'A registry sends elsewhere: a redirect, token service or upload address that is not followed' },
   'registry/unsupported': { exit: 3, title: 'A registry does not have this part of the protocol' },
+  'registry/bad-access-file': { exit: 2, title: 'A file of passwords or tokens for the registry server is malformed' },
+  'registry/cannot-listen': { exit: 3, title: 'The registry server cannot listen at an address, or not with this certificate' },
   'registry/credentials': { exit: 3, title: 'Credentials cannot be read or kept' },
 
   'buildfile/bad-glob': { exit: 2, title: 'A file pattern is malformed or leads out of its folder' },

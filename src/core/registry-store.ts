@@ -1,5 +1,6 @@
 import type { BlobFinder, ByteStream, ContentStore, NamedDescriptor, StoredBlob, StoredContent } from './content.js';
 import type { Digest, DigestAlgorithm } from './digest.js';
+import { isRepository, isTag } from './reference.js';
 
 /** The roots of a store, named or not, as one value that changes as a whole. */
 export interface RootList {
@@ -13,6 +14,19 @@ export interface RootList {
    * got means that nothing changes. What it throws is thrown, and nothing has changed. Every root has to be there as a blob (`store/blob-missing`).
    */
   changeRoots(change: (roots: readonly NamedDescriptor[]) => readonly NamedDescriptor[]): Promise<void>;
+}
+
+/**
+ * On a root: the repository of a registry that it belongs to. It says so for a manifest without a tag, and where the name of one with a tag would be
+ * read as that of another host.
+ */
+export const repositoryAnnotation = 'dev.modelport.repository';
+
+/** What a root says of its repository; undefined when it says nothing, or what cannot be: a name is that of the repository and a tag. */
+export function findNotedRepository({ name, descriptor }: NamedDescriptor): string | undefined {
+  const noted = descriptor.annotations?.[repositoryAnnotation];
+  if (noted === undefined || !isRepository(noted)) return undefined;
+  return name === undefined || (name.startsWith(`${noted}:`) && isTag(name.slice(noted.length + 1))) ? noted : undefined;
 }
 
 /**

@@ -30,7 +30,13 @@ export function createIndexFile(layout: string, limits: Limits): IndexFile {
   const update = (change: IndexChange) => {
     const before = read();
     const after = change(before);
-    if (after !== before) replaceFile(path, toIndexText(after));
+    if (after === before) return;
+    const bytes = Buffer.from(toIndexText(after));
+    if (bytes.byteLength > limits.layoutIndexBytes) throw tooLarge('write', path, bytes.byteLength, limits);
+    replaceFile(path, bytes);
+    // What was written need not be parsed, and entries stay the same objects.
+    const identity = identify(path, limits);
+    known = identity === undefined ? undefined : { identity, index: after };
   };
   return {
     read,
@@ -43,7 +49,7 @@ export function createIndexFile(layout: string, limits: Limits): IndexFile {
 function identify(path: string, limits: Limits): string | undefined {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
-    if (size > limits.layoutIndexBytes) throw tooLarge(path, size, limits);
+    if (size > limits.layoutIndexBytes) throw tooLarge('read', path, size, limits);
     return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined;
@@ -51,9 +57,9 @@ function identify(path: string, limits: Limits): string | undefined {
   }
 }
 
-function tooLarge(path: string, size: bigint, limits: Limits): Error {
+function tooLarge(action: string, path: string, size: bigint | number, limits: Limits): Error {
   return createError('bytes/limit', {
-    message: `Cannot read "${path}": expected at most ${limits.layoutIndexBytes} bytes, found ${size}`,
+    message: `Cannot ${action} "${path}": expected at most ${limits.layoutIndexBytes} bytes, found ${size}`,
     where: path,
   });
 }

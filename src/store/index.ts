@@ -12,4 +12,5 @@ export { createMemoryRegistryStore } from './memory-registry-store.js';
 export { createMemoryStore } from './memory.js';
 export { prune, type PruneOptions, type PruneResult } from './prune.js';
 export { type LayoutRegistryStore, openRegistryStore } from './registry-store.js';
+export { type BadBlob, scrub, type ScrubOptions, type ScrubResult } from './scrub.js';
 export { withTree } from './trees.js';

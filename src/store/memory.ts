@@ -3,12 +3,10 @@ import { createMemoryBlobs } from './memory-blobs.js';
 
 /** A store that is gone with the process, for tests and small things: every blob is held in memory. */
 export function createMemoryStore(): ContentStore {
-  const { read, has, open, put } = createMemoryBlobs();
+  const { read, place } = createMemoryBlobs();
   const names = new Map<string, Descriptor>();
   return {
-    has,
-    open,
-    put,
+    ...place,
     resolve: async (name) => names.get(name),
     tag: async (name, descriptor) => {
       read(descriptor);

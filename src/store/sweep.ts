@@ -13,12 +13,15 @@ export interface StoredFile {
 
 /** All blobs; other things that lie in their folders are nobody's business. */
 export function listBlobs(layout: string): StoredFile[] {
+  return listBlobNames(layout).flatMap((digest) => findFile(toBlobPath(layout, digest), digest) ?? []);
+}
+
+/** What bears the name of a blob, plain file or not. */
+export function listBlobNames(layout: string): Digest[] {
   return Object.keys(digestAlgorithms).flatMap((algorithm) =>
-    listFolder(join(layout, 'blobs', algorithm)).flatMap((hex) => {
-      const digest = `${algorithm}:${hex}`;
-      const file = isDigest(digest) ? findFile(toBlobPath(layout, digest), digest) : undefined;
-      return file === undefined ? [] : [file];
-    }),
+    listFolder(join(layout, 'blobs', algorithm))
+      .map((hex) => `${algorithm}:${hex}`)
+      .filter(isDigest),
   );
 }
 

@@ -12,6 +12,15 @@ export interface RegistryRequest {
   readonly body: ByteStream;
   /** Aborted when who asked is gone. */
   readonly signal: AbortSignal;
+  /** Absent where no socket brought it. */
+  readonly client?: RequestClient;
+}
+
+export interface RequestClient {
+  /** As the socket says it: behind a proxy that is the proxy. */
+  readonly address: string;
+  /** Whether it came over TLS. */
+  readonly isSecure: boolean;
 }
 
 export interface RegistryResponse {
@@ -22,6 +31,8 @@ export interface RegistryResponse {
   readonly body?: Uint8Array | (() => Promise<ByteStream>);
   /** What was asked, in words for a log and for metrics. */
   readonly subject: RequestSubject;
+  /** Who asked, once that has been proven: a name, never a secret. */
+  readonly user?: string;
 }
 
 export interface RequestSubject {

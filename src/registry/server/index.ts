@@ -4,6 +4,5 @@
  */
 export type * from './http.js';
 export { createRegistry, type RegistryOptions } from './registry.js';
-export { repositoryAnnotation } from './place.js';
 export type { RegistryRules } from './room.js';
 export type { Upstream } from './upstream.js';

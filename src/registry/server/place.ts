@@ -1,7 +1,4 @@
-import { type Descriptor, isRepository, isTag, isToolkitError, type NamedDescriptor, parseReference } from '../../core/index.js';
-
-/** On a root without a name: the repository that it was pushed to by digest, or that its last tag was taken away in. */
-export const repositoryAnnotation = 'dev.modelport.repository';
+import { findNotedRepository, isTag, isToolkitError, type NamedDescriptor, parseReference } from '../../core/index.js';
 
 /** Where a root of the store appears: in a repository with or without a tag, nowhere (`hidden`), or wherever its subject is (`free`). */
 export type Place =
@@ -23,8 +20,11 @@ const mostRemembered = 200_000;
 /** Root → place, with a memory for names. */
 export function createPlacer(naming: Naming): (root: NamedDescriptor) => Place {
   const known = new Map<string, Place>();
-  return ({ name, descriptor }) => {
-    if (name === undefined) return placeUnnamed(descriptor, naming);
+  return (root) => {
+    const { name } = root;
+    const noted = findNotedRepository(root);
+    if (noted !== undefined) return name === undefined ? { kind: 'untagged', repository: noted } : toTag(noted, name.slice(noted.length + 1));
+    if (name === undefined) return naming.ownRepository === undefined ? { kind: 'free' } : { kind: 'untagged', repository: naming.ownRepository };
     let place = known.get(name);
     if (place === undefined) {
       if (known.size >= mostRemembered) known.clear();
@@ -48,12 +48,6 @@ function placeNamed(name: string, { hosts, ownRepository }: Naming): Place {
 
 function toTag(repository: string | undefined, tag: string): Place {
   return repository === undefined || !isTag(tag) ? { kind: 'hidden' } : { kind: 'tag', repository, tag };
-}
-
-function placeUnnamed({ annotations }: Descriptor, { ownRepository }: Naming): Place {
-  const repository = annotations?.[repositoryAnnotation];
-  if (repository !== undefined && isRepository(repository)) return { kind: 'untagged', repository };
-  return ownRepository === undefined ? { kind: 'free' } : { kind: 'untagged', repository: ownRepository };
 }
 
 export function isIn(place: Place, repository: string): boolean {

@@ -1,5 +1,5 @@
-import type { Descriptor, Digest, NamedDescriptor } from '../../core/index.js';
-import { isIn, type Place, repositoryAnnotation } from './place.js';
+import { type Descriptor, type Digest, type NamedDescriptor, repositoryAnnotation } from '../../core/index.js';
+import { isIn, type Place } from './place.js';
 
 type Roots = readonly NamedDescriptor[];
 type PlaceOf = (root: NamedDescriptor) => Place;
@@ -13,10 +13,19 @@ export function withManifest(roots: Roots, repository: string, tags: readonly st
   const tagged = new Map(own.flatMap((root) => toTagged(root, placeOf)));
   if (tags.length === 0 ? own.some(isSame) : tags.every((tag) => isSame(tagged.get(tag) ?? toUntagged(repository, other)))) return roots;
   const replaced = new Set(own.filter((root) => isReplaced(root, tags, descriptor, placeOf)));
-  const kept = roots.filter((root) => !replaced.has(root));
-  const added = tags.map((tag) => ({ name: tagged.get(tag)?.name ?? `${repository}:${tag}`, descriptor }));
+  const added = tags.map((tag) => toRoot(tagged.get(tag)?.name ?? `${repository}:${tag}`, repository, tag, descriptor, placeOf));
+  // Of two roots with one name only the last would count.
+  const names = new Set(added.map(({ name }) => name));
+  const kept = roots.filter((root) => !replaced.has(root) && (root.name === undefined || !names.has(root.name)));
   const changed = [...kept, ...(tags.length === 0 ? [toUntagged(repository, descriptor)] : added)];
   return withLost(changed, [...replaced], repository, placeOf);
+}
+
+/** With a note where the name alone would be read in another way. */
+function toRoot(name: string, repository: string, tag: string, descriptor: Descriptor, placeOf: PlaceOf): NamedDescriptor {
+  const plain = { name, descriptor };
+  if (isTagOf(placeOf(plain), repository, tag)) return plain;
+  return { name, descriptor: { ...descriptor, annotations: { [repositoryAnnotation]: repository } } };
 }
 
 /** Stands for a tag that does not exist yet. */

@@ -1,0 +1,9 @@
+import { isIP } from 'node:net';
+
+/** Whether only this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase();
+  if (isIP(name) === 4) return name.startsWith('127.');
+  if (isIP(name) === 6) return name === '::1' || /^::ffff:127\./.test(name);
+  return name === 'localhost' || name.endsWith('.localhost');
+}
