@@ -126,7 +126,7 @@ export class UploadFile implements Upload {
     const { layout } = this.#place;
     const folders = placeClaim(layout, this.repository, promised.digest);
     const now = new Date();
-    await this.#settle(() => file.sync((handle) => undefined));
+    await this.#settle(() => file.sync((handle) => futimesSync(handle, now, now)));
     try {
       for (const folder of folders) syncFolder(folder);
       const fresh = publishBlobFile(layout, this.#folder.data, promised);

@@ -128,9 +128,9 @@ describe('an upload', () => {
 
   it('goes on after the disk was full', async () => {
     const upload = await store.beginUpload(repository, 'sha256');
-    const { write } = PartialFile.prototype;
-    vi.spyOn(PartialFile.prototype, 'write').mockImplementationOnce(async function (this: PartialFile, chunk) {
-      await write.call(this, chunk.subarray(0, 5000));
+    const writing = vi.spyOn(PartialFile.prototype, 'write');
+    writing.mockImplementationOnce(async function (this: PartialFile, chunk) {
+      await this.write(chunk.subarray(0, 5000));
       throw createError('bytes/disk-full', { message: 'Cannot write: the disk is full' });
     });
     await expect(upload.append(inPieces(bytes, 65_536), bytes.length)).rejects.toMatchObject({ code: 'bytes/disk-full' });
