@@ -38,13 +38,13 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
   return {
     io,
     run: (options, call, render, toExitCode = () => exitCodes.ok) =>
-      work(io, options, load, async (ops, context, close) => {
+      work({ io, options, load, announces: 'what-is-no-result' }, async (ops, context, close) => {
         const result = await call(ops, context).finally(close);
         code = toExitCode(result);
         await writeResult(io, options, ops.escapeForDisplay, result, render);
       }),
     runUntilEnded: (options, call, render) =>
-      work(io, options, load, async (ops, context, close) => {
+      work({ io, options, load, announces: 'all' }, async (ops, context, close) => {
         const { started, ended } = await call(ops, context).finally(close);
         // Also when nobody reads what is said.
         await writeResult(io, options, ops.escapeForDisplay, started, render).finally(() => ended);
@@ -53,18 +53,24 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
   };
 }
 
+interface Work {
+  readonly io: CliIo;
+  readonly options: CommonOptions;
+  readonly load: () => Promise<Ops>;
+  /** With --json findings are part of the result, unless that has been printed already. */
+  readonly announces: 'all' | 'what-is-no-result';
+}
+
 /** `action` in a context made of the options; it closes the progress before it writes. What was counted is said at the end. */
 async function work(
-  io: CliIo,
-  options: CommonOptions,
-  load: () => Promise<Ops>,
+  { io, options, load, announces }: Work,
   action: (ops: Ops, context: OpsContext, close: () => void) => Promise<void>,
 ): Promise<void> {
   const since = performance.now();
   const ops = await load();
   const progress = startProgress(io, options, ops.escapeForDisplay);
   const { signal, cwd, env } = io;
-  const announce = toAnnouncement(io, options, ops.escapeForDisplay);
+  const announce = toAnnouncement(io, options, ops.escapeForDisplay, announces);
   const network = toNetwork(options);
   const context = ops.createContext({ cwd, env, signal, progress, announce, network, ...given({ concurrency: options.concurrency }) });
   try {
@@ -79,11 +85,11 @@ function toNetwork({ local, remote, mirror, plainHttp, insecure, caFile, cert, k
   return { names, ...given({ mirrors: mirror, plainHttp, insecure, caFile, cert, key }) };
 }
 
-/** Findings that are said at once, before the result. In JSON they are part of it, but for what a registry wants a person to hear. */
-function toAnnouncement(io: CliIo, options: CommonOptions, escape: Escape): OpsContext['announce'] {
+/** Findings that are said at once. What a registry wants a person to hear is part of no result. */
+function toAnnouncement(io: CliIo, options: CommonOptions, escape: Escape, announces: Work['announces']): OpsContext['announce'] {
   const style = styleFor(io.stderr, io.env, options.color);
   return (findings) => {
-    const said = options.json === true ? findings.filter(({ code }) => code.startsWith('registry/')) : findings;
+    const said = options.json === true && announces !== 'all' ? findings.filter(({ code }) => code.startsWith('registry/')) : findings;
     if (options.quiet === true) return;
     io.stderr.write(
       renderFindings(toDisplayable(said, escape), style)

@@ -17,7 +17,7 @@ export async function login({ host, username, password }: LoginOptions, context:
   assertHost(host);
   const credentials: Credentials = { kind: 'password', username, password };
   const { openCredentialStore } = await import('../registry/client/index.js');
-  const registries = await openRegistries(context, only(host, credentials));
+  const registries = await openRegistries(context, { credentials: only(host, credentials) });
   const { asked } = await registries
     .ping(host)
     .catch(toWrongLogin)

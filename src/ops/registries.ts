@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { escapeForDisplay, toIoError } from '../bytes/index.js';
 import { type ByteCounters, createError, type Finding, isToolkitError, type Limits } from '../core/index.js';
 import { emptyUserConfig, readUserConfig, type RegistrySettings, type UserConfig } from '../buildfile/index.js';
-import type { CredentialStore, RegistryClient, TlsOptions } from '../registry/client/index.js';
+import type { RegistryClient, RegistryClientOptions, TlsOptions } from '../registry/client/index.js';
 import { openLocalDigests } from '../store/index.js';
 import { toAbsolute } from './paths.js';
 
@@ -41,8 +41,11 @@ export interface RegistryContext {
   readonly signal?: AbortSignal;
 }
 
-/** What the options and the person's own settings make of the registries. The room is loaded here, as most commands have no need of it. */
-export async function openRegistries(context: RegistryContext, login?: CredentialStore): Promise<RegistryClient> {
+/** What the options and the person's own settings make of the registries; `own` takes the place of what belongs there. The room is loaded here, as most commands have no need of it. */
+export async function openRegistries(
+  context: RegistryContext,
+  own: Partial<Pick<RegistryClientOptions, 'credentials' | 'retry'>> = {},
+): Promise<RegistryClient> {
   const { createRegistryClient, openBlobPlaces, openCredentialStore, openUploadJournal } = await import('../registry/client/index.js');
   const { env, limits, counters, concurrency, network, signal, home } = context;
   const { registry } = await readSettings(context);
@@ -52,7 +55,7 @@ export async function openRegistries(context: RegistryContext, login?: Credentia
     limits,
     counters,
     concurrency,
-    credentials: login ?? openCredentialStore({ env }),
+    credentials: openCredentialStore({ env }),
     journal: openUploadJournal(join(home, 'cache', 'uploads')),
     places: openBlobPlaces(join(home, 'cache', 'blob-places.txt')),
     digests: openLocalDigests(home),
@@ -62,6 +65,7 @@ export async function openRegistries(context: RegistryContext, login?: Credentia
     mirrorsOf: (host) => network.mirrors ?? settingsOf(host).mirrors ?? [],
     ...(signal === undefined ? {} : { signal }),
     warn: createWarning(context),
+    ...own,
   });
 }
 

@@ -7,10 +7,18 @@ export interface Answer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly bytes: Buffer;
-  /** The body as JSON; undefined without a body. */
-  readonly json: any;
+  /** The body as JSON; empty without a body. */
+  readonly json: Answered;
   /** Code of the first error. */
   readonly code: string | undefined;
+}
+
+/** What answers in JSON hold, of one kind or another. */
+export interface Answered {
+  readonly errors: readonly { readonly code: string; readonly message: string; readonly detail?: unknown }[];
+  readonly tags: readonly string[];
+  readonly repositories: readonly string[];
+  readonly manifests: readonly { readonly digest: `sha256:${string}`; readonly mediaType: string; readonly size: number }[];
 }
 
 export interface AskOptions {
@@ -35,8 +43,9 @@ export function askOf(handler: RegistryHandler): AskRegistry {
       typeof value === 'string' ? value : value.join(', '),
     ]);
     const said = Object.fromEntries(answered) as Record<string, string>;
-    const json: any = said['content-type']?.includes('json') === true && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
-    return { status: response.status, headers: said, bytes, json, code: json?.errors?.[0]?.code };
+    const isJson = said['content-type']?.includes('json') === true && bytes.length > 0;
+    const json = (isJson ? JSON.parse(bytes.toString()) : {}) as Answered;
+    return { status: response.status, headers: said, bytes, json, code: json.errors?.[0]?.code };
   };
 }
 

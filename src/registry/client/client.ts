@@ -33,8 +33,9 @@ export interface RegistryClientOptions {
   readonly mirrorsOf: (host: string) => readonly string[];
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
-  /** This and the next two for tests: short waits, and small pieces. */
+  /** For whoever has somebody waiting, and for tests. */
   readonly retry?: RetryPolicy;
+  /** This and the next for tests: short waits, and small pieces. */
   readonly timeouts?: Timeouts;
   readonly quirks?: Partial<Quirks>;
   /** Told once what a registry wants a person to hear. */

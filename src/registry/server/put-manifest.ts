@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { collect } from '../../bytes/index.js';
-import { type Descriptor, type Digest, isTag, isToolkitError, parseDigest, splitDigest } from '../../core/index.js';
+import { type Descriptor, type Digest, isTag, isToolkitError, parseDigest, type RootList, splitDigest } from '../../core/index.js';
 import { children, findSubject, isIndexType, isKindOfType, isManifestType, mediaTypes, type ParsedRoot, parseManifest } from '../../oci/index.js';
 import { emptyAnswer } from './answers.js';
 import { isNamed } from './blobs.js';
@@ -21,8 +21,7 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
   const isKnown = (await room.views.of(repository)).manifests.has(digest);
   if (!isKnown) await assertComplete(room, repository, parsed);
   const descriptor: Descriptor = { mediaType, digest, size: bytes.byteLength };
-  await room.store.put({ kind: 'bytes', bytes }, { expected: { digest, size: bytes.byteLength } });
-  await room.store.changeRoots((roots) => {
+  await keep(room, descriptor, bytes, (roots) => {
     assertUnchanged(ask, tags, (tag) => findTagged(roots, repository, tag, room.index.placeOf));
     return withManifest(roots, repository, tags, descriptor, room.index.placeOf);
   });
@@ -34,6 +33,20 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
     ...(ask.query.has('tag') ? { 'OCI-Tag': tags } : {}),
   };
   return emptyAnswer(201, headers, ask.subject);
+}
+
+type RootChange = Parameters<RootList['changeRoots']>[0];
+
+/** Somebody who prunes the store may take a manifest away before a root holds it: then it is put once more. */
+async function keep({ store }: RegistryRoom, { digest, size }: Descriptor, bytes: Uint8Array, change: RootChange): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await store.put({ kind: 'bytes', bytes }, { expected: { digest, size } });
+    try {
+      return await store.changeRoots(change);
+    } catch (error) {
+      if (attempt >= 3 || !isToolkitError(error, 'store/blob-missing')) throw error;
+    }
+  }
 }
 
 /** The digest that was promised, if any, and the tags to be set. */
