@@ -73,6 +73,7 @@ async function sendStream(outgoing: Outgoing, answer: RegistryResponse, stream: 
   } finally {
     // Not awaited: a source that hangs would keep the connection.
     void Promise.resolve(iterator.return?.()).catch(() => {});
+    await before;
   }
 }
 
