@@ -46,8 +46,12 @@ export function createCli(io: CliIo, load: () => Promise<Ops> = loadOps): Cli {
     runUntilEnded: (options, call, render) =>
       work({ io, options, load, announces: 'all' }, async (ops, context, close) => {
         const { started, ended } = await call(ops, context).finally(close);
-        // Also when nobody reads what is said.
-        await writeResult(io, options, ops.escapeForDisplay, started, render).finally(() => ended);
+        try {
+          await writeResult(io, options, ops.escapeForDisplay, started, render);
+        } finally {
+          // It goes on also when nobody reads what is said.
+          await ended;
+        }
       }),
     exitCode: () => code,
   };

@@ -97,6 +97,12 @@ describe('a first session', () => {
     expect(await callJson('verify', 'demo/x:keep')).toMatchObject({ status: 0, result: { ok: true } });
   });
 
+  it('looks after the store as a registry would', async () => {
+    expect(await callJson('registry', 'gc')).toMatchObject({ status: 0, result: { dryRun: false, removed: [], untagged: [], uploads: 0 } });
+    expect(await callJson('registry', 'scrub')).toMatchObject({ status: 0, result: { ok: true, bad: [], missing: [], affected: [] } });
+    expect((await call('registry', 'scrub')).out).toMatch(/^Good: \d+ blobs, /);
+  });
+
   it('describes the folder', async () => {
     expect(await call('init', './model', '-o', '-')).toMatchObject({ status: 0, out: expect.stringContaining('[package]') });
     expect(await callJson('doctor')).toMatchObject({ status: 0, result: { ok: true } });

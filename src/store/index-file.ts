@@ -1,8 +1,9 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSystemError, type LockOptions, replaceFile, toIoError, withLock } from '../bytes/index.js';
 import { createError, type Limits } from '../core/index.js';
 import { emptyLayoutIndex, type LayoutIndex, parseLayoutIndex, toIndexText } from './layout-index.js';
+import { readUnlinked } from './read-unlinked.js';
 
 /** Gives back the same index where nothing changes. */
 export type IndexChange = (index: LayoutIndex) => LayoutIndex;
@@ -24,7 +25,7 @@ export function createIndexFile(layout: string, limits: Limits): IndexFile {
   const read = () => {
     const identity = identify(path, limits);
     if (identity === undefined) return emptyLayoutIndex;
-    if (known?.identity !== identity) known = { identity, index: parseLayoutIndex(readFileSync(path), path, limits) };
+    if (known?.identity !== identity) known = { identity, index: parseLayoutIndex(readWhole(path), path, limits) };
     return known.index;
   };
   const update = (change: IndexChange) => {
@@ -48,13 +49,32 @@ export function createIndexFile(layout: string, limits: Limits): IndexFile {
 /** The file is only ever replaced, so a changed file is another inode. Undefined when there is none. */
 function identify(path: string, limits: Limits): string | undefined {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
+    const stat = lstatSync(path, { bigint: true });
+    if (!stat.isFile()) throw notPlain(path);
+    const { dev, ino, size, mtimeNs, ctimeNs } = stat;
     if (size > limits.layoutIndexBytes) throw tooLarge('read', path, size, limits);
     return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined;
     throw toIoError(error, 'read', path);
   }
+}
+
+function readWhole(path: string): Buffer {
+  try {
+    return readUnlinked(path);
+  } catch (error) {
+    throw isSystemError(error, 'ELOOP') ? notPlain(path) : toIoError(error, 'read', path);
+  }
+}
+
+/** A link could lead anywhere, and a pipe has no end. */
+function notPlain(path: string): Error {
+  return createError('bytes/io', {
+    message: `Cannot read "${path}": expected a plain file, found something else`,
+    hint: 'Put the index back as a file of its own',
+    where: path,
+  });
 }
 
 function tooLarge(action: string, path: string, size: bigint | number, limits: Limits): Error {

@@ -1,9 +1,10 @@
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isLocked, isSystemError, toIoError, withLock } from '../bytes/index.js';
-import { type DigestAlgorithm, digestAlgorithms, isJsonObject, isRepository, isToolkitError, parseJson } from '../core/index.js';
+import { createError, type DigestAlgorithm, digestAlgorithms, isJsonObject, isRepository, isToolkitError, parseJson } from '../core/index.js';
 import { listFolder, removeIfEmpty } from './folder.js';
+import { readUnlinked } from './read-unlinked.js';
 
 /** Below the folder of the leases; no process has this number. */
 export const uploadsFolder = 'uploads';
@@ -38,10 +39,24 @@ export function toUploadFolder(layout: string, id: string): UploadFolder | undef
 }
 
 export function listUploadFolders(layout: string): UploadFolder[] {
+  if (findPlanted(toUploads(layout)) !== undefined) return [];
   return listFolder(toUploads(layout)).flatMap((id) => toUploadFolder(layout, id) ?? []);
 }
 
+/** What stands in the place of the uploads' folder, or of the one above it, and is none: a link there could lead anywhere. */
+function findPlanted(uploads: string): string | undefined {
+  return [dirname(uploads), uploads].find((folder) => lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === false);
+}
+
 export function makeUploadFolder({ path }: UploadFolder, note: UploadNote): void {
+  const planted = findPlanted(dirname(path));
+  if (planted !== undefined) {
+    throw createError('bytes/io', {
+      message: `Cannot begin an upload in "${planted}": expected a folder of its own, found a link or a file`,
+      hint: 'Remove it: the folder is made anew',
+      where: planted,
+    });
+  }
   for (let attempt = 1; ; attempt++) {
     try {
       mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -57,6 +72,7 @@ export function makeUploadFolder({ path }: UploadFolder, note: UploadNote): void
 export function readUploadNote({ path }: UploadFolder): UploadNote | undefined {
   const file = join(path, 'upload.json');
   try {
+    if (findPlanted(dirname(path)) !== undefined) return undefined;
     const stat = lstatSync(file);
     if (!lstatSync(path).isDirectory() || !stat.isFile() || stat.size > noteBytes) return undefined;
     const value = parseJson(readUnlinked(file), file, { bytes: noteBytes });
@@ -64,15 +80,6 @@ export function readUploadNote({ path }: UploadFolder): UploadNote | undefined {
   } catch (error) {
     if (isToolkitError(error, 'core/bad-json') || ['ENOENT', 'ENOTDIR', 'ELOOP'].some((code) => isSystemError(error, code))) return undefined;
     throw toIoError(error, 'read', file);
-  }
-}
-
-function readUnlinked(file: string): Buffer {
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    return readFileSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -13,11 +13,17 @@ describe('parseDuration', () => {
     expect(parseDuration(text, '--x')).toBe(milliseconds);
   });
 
-  it.each(['', '5', 's', '-1s', '1.5h', '1 h', '1H', '1w', '3651d', '9999999999s', 'off', '1h30m'])('refuses %j and says how it is written', (text) => {
-    expect(() => parseDuration(text, '--older-than')).toThrow(
-      expect.objectContaining({ code: 'ops/bad-option', message: expect.stringContaining(`--older-than "${text}": expected a number with s, m, h or d`) }),
-    );
-  });
+  it.each(['', '5', 's', '-1s', '1.5h', '1 h', '1H', '1w', '3651d', '9999999999s', 'off', '1h30m'])(
+    'refuses %j and says how it is written',
+    (text) => {
+      expect(() => parseDuration(text, '--older-than')).toThrow(
+        expect.objectContaining({
+          code: 'ops/bad-option',
+          message: expect.stringContaining(`--older-than "${text}": expected a number with s, m, h or d`),
+        }),
+      );
+    },
+  );
 });
 
 describe('parseInterval', () => {

@@ -1,6 +1,7 @@
 import { createError } from '../../core/index.js';
 
-const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const dayMs = 86_400_000;
+const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
 /** Beyond it nobody means what was written. */
 const longestDays = 3650;
@@ -11,8 +12,8 @@ const longestIntervalDays = 24;
 /** `90s`, `15m`, `1h`, `7d` → milliseconds. `option` as it is written. Throws `ops/bad-option`. */
 export function parseDuration(text: string, option: string, mostDays = longestDays): number {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const milliseconds = Number(count) * (units[unit as keyof typeof units] ?? Number.NaN);
-  if (milliseconds <= mostDays * units.d) return milliseconds;
+  const milliseconds = Number(count) * (units[unit] ?? Number.NaN);
+  if (milliseconds <= mostDays * dayMs) return milliseconds;
   throw createError('ops/bad-option', {
     message: `Cannot use ${option} "${text}": expected a number with s, m, h or d, at most ${mostDays}d`,
     hint: `For example ${option} 90s or ${option} 7d`,

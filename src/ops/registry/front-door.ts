@@ -10,7 +10,7 @@ import {
 } from '../../registry/server/index.js';
 import type { OpsContext } from '../context.js';
 import { toAbsolute } from '../paths.js';
-import type { ServeOptions } from './serve.js';
+import type { ServeOptions } from './serve-options.js';
 import type { ServeSettings } from './serve-settings.js';
 import { watchText } from './watched-text.js';
 

@@ -21,5 +21,13 @@ export async function collectRegistry(options: GcOptions, context: OpsContext): 
   const store = await openServedStore(dir, context);
   const untagged = options.untagged === true ? { untagged: { olderThanMs: graceMs } } : {};
   const result = await prune(store, { dryRun, graceMs, limits: context.limits, ...untagged });
-  return { dir: store.path, dryRun, removed: result.removed, freedBytes: result.freedBytes, kept: result.kept, untagged: result.untagged, uploads: result.uploads };
+  return {
+    dir: store.path,
+    dryRun,
+    removed: result.removed,
+    freedBytes: result.freedBytes,
+    kept: result.kept,
+    untagged: result.untagged,
+    uploads: result.uploads,
+  };
 }

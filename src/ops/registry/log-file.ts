@@ -8,7 +8,7 @@ import { toAbsolute } from '../paths.js';
 export interface LogFile {
   readonly stream: NodeJS.WritableStream;
   /** What was written is in the file when it resolves. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The log goes to the end of a file, or to a stream that somebody else closes. One that cannot be written any more does not stop the server. */

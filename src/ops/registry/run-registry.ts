@@ -11,7 +11,7 @@ import { openLogFile } from './log-file.js';
 import { openServedStore } from './open-registry-store.js';
 import { findOwnRepository } from './own-repository.js';
 import { createPortFile, type PortFile } from './port-file.js';
-import type { ServeOptions } from './serve.js';
+import type { ServeOptions } from './serve-options.js';
 import { listDangers, parseServeOptions, type ServeSettings } from './serve-settings.js';
 import { withServerLock, withTemporaryFolder } from './served-folder.js';
 import { readTlsFiles } from './tls-files.js';
@@ -25,6 +25,7 @@ interface Serving {
   readonly options: ServeOptions;
   readonly settings: ServeSettings;
   readonly portFile: PortFile | undefined;
+  readonly ownRepository: string | undefined;
 }
 
 type Tell = (started: RegistryServeResult) => void;
@@ -35,7 +36,8 @@ export async function runRegistry(options: ServeOptions, context: OpsContext, te
   const portFile = options.portFile === undefined ? undefined : createPortFile(toAbsolute(options.portFile, context));
   const serveFolder = async (dir: string | undefined) => {
     const store = await openServedStore(dir, context, settings.writes);
-    const serve = () => serveStore({ store, options, settings, portFile }, context, tell);
+    const ownRepository = findOwnRepository(store.path, store);
+    const serve = () => serveStore({ store, options, settings, portFile, ownRepository }, context, tell);
     await (settings.writes ? withServerLock(store.path, serve, context.signal) : serve());
   };
   await (options.tmp === true ? withTemporaryFolder(context, serveFolder) : serveFolder(options.dir));
@@ -56,8 +58,8 @@ async function serveStore(serving: Serving, context: OpsContext, tell: Tell): Pr
       serving.portFile?.write(started.address);
       tell(started);
       await untilAborted(context.signal);
-    } finally {
       serving.portFile?.remove();
+    } finally {
       await Promise.all([drain(), house.stop()]);
     }
   } finally {
@@ -69,11 +71,11 @@ async function serveStore(serving: Serving, context: OpsContext, tell: Tell): Pr
 interface Opened {
   readonly listener: RegistryListener;
   readonly onCollected: () => void;
-  drain(): Promise<void>;
+  readonly drain: () => Promise<void>;
 }
 
 async function open(
-  { store, options, settings }: Serving,
+  { store, options, settings, ownRepository }: Serving,
   upstream: Upstream | undefined,
   log: NodeJS.WritableStream | undefined,
   context: OpsContext,
@@ -85,8 +87,9 @@ async function open(
     limits: context.limits,
     readOnly: options.readOnly === true,
     hosts: options.serveHosts ?? [],
-    ownRepository: findOwnRepository(store.path, store),
+    ownRepository,
     upstream,
+    countMirrored: (outcome) => metrics.countMirror(outcome),
     announce: (finding) => context.announce([finding]),
   });
   const findTrouble = async () => {
@@ -112,13 +115,13 @@ async function open(
   };
 }
 
-function toResult({ url }: RegistryListener, { store, options, settings }: Serving): RegistryServeResult {
+function toResult({ url }: RegistryListener, { store, options, settings, ownRepository }: Serving): RegistryServeResult {
   const reading = options.anonymousPull === true ? 'write' : 'all';
   return {
     address: url.slice(url.indexOf('//') + 2),
     url,
     dir: store.path,
-    repository: findOwnRepository(store.path, store) ?? null,
+    repository: ownRepository ?? null,
     readOnly: options.readOnly === true || settings.upstream !== undefined,
     mirror: settings.upstream?.text ?? null,
     auth: settings.isGuarded ? reading : 'none',

@@ -1,6 +1,6 @@
 import { createError, type Finding } from '../../core/index.js';
 import { isLoopback, type ListenAddress, parseListen } from '../../registry/server/index.js';
-import type { ServeOptions } from './serve.js';
+import type { ServeOptions } from './serve-options.js';
 import { parseDuration, parseInterval } from './duration.js';
 import { parseUpstream, type UpstreamAddress } from './upstream.js';
 
@@ -60,7 +60,8 @@ function unprotected(address: string): Error {
 /** What is allowed, and had better be known. */
 export function listDangers({ tlsCert }: ServeOptions, { isLocal, isGuarded }: ServeSettings): readonly Finding[] {
   if (isLocal) return [];
-  if (!isGuarded) return [{ level: 'warning', code: 'registry/no-auth', message: 'Everybody who reaches this machine can change and delete everything' }];
+  if (!isGuarded)
+    return [{ level: 'warning', code: 'registry/no-auth', message: 'Everybody who reaches this machine can change and delete everything' }];
   if (tlsCert !== undefined) return [];
   return [
     {

@@ -7,7 +7,9 @@ export function jsonAnswer(status: number, value: unknown, subject: RequestSubje
 }
 
 export function bytesAnswer(status: number, body: Uint8Array, headers: Headers, subject: RequestSubject): RegistryResponse {
-  return { status, headers: { ...headers, 'Content-Length': String(body.byteLength) }, body, subject };
+  // Refusals too repeat what a client has said. (Fetch, 3.6)
+  const always = { 'X-Content-Type-Options': 'nosniff', 'Content-Length': String(body.byteLength) };
+  return { status, headers: { ...headers, ...always }, body, subject };
 }
 
 /** Without a body. 204 and 304 have no length either. (RFC 9110, 8.6) */

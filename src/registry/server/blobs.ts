@@ -20,7 +20,9 @@ export interface ServedBlob {
 export async function answerBlob(room: RegistryRoom, ask: Ask, { repository, digest: text }: BlobRoute): Promise<RegistryResponse> {
   const digest = parseDigest(text);
   if (ask.request.method === 'DELETE') return deleteBlob(room, ask, repository, digest);
-  const blob = (await findServed(room, repository, digest)) ?? (await room.mirror?.findBlob(repository, digest));
+  const here = await findServed(room, repository, digest);
+  if (here !== undefined) room.mirror?.count('hit');
+  const blob = here ?? (await room.mirror?.findBlob(repository, digest));
   if (blob === undefined) throw unknownBlob(digest);
   return sendBlob(ask, digest, blob);
 }
@@ -34,10 +36,22 @@ async function findServed(room: ReadingRoom, repository: string, digest: Digest)
   return { size: found.size, open: (start, end) => room.store.open(found, { start, end }) };
 }
 
-/** A blob that a repository shows, as it lies in the store. */
+/**
+ * A blob that a repository shows, as it lies in the store. One that was cut off there is as good as gone: who finds it missing sends it again, which
+ * mends it.
+ */
 export async function findBlob(room: ReadingRoom, repository: string, digest: Digest): Promise<Descriptor | undefined> {
-  const isShown = room.store.hasClaim(repository, digest) || (await room.views.of(repository)).blobs.has(digest);
-  return isShown ? room.store.findBlob(digest) : undefined;
+  const named = (await room.views.of(repository)).blobs.get(digest);
+  if (named === undefined && !room.store.hasClaim(repository, digest)) return undefined;
+  const found = await room.store.findBlob(digest);
+  if (found === undefined || named === undefined || found.size === named.size) return found;
+  room.announce({
+    level: 'error',
+    code: 'bytes/size-mismatch',
+    message: `Cannot serve the blob ${digest} of ${repository}: expected ${named.size} bytes, found ${found.size}`,
+    hint: 'Push the package again, or set damaged blobs aside with `modelport registry scrub`',
+  });
+  return undefined;
 }
 
 /** Shown by any repository at all; for who may read them all. */

@@ -73,6 +73,7 @@ describe('a mirror', () => {
   let far: FarSide;
   let store: RegistryStore;
   let told: Finding[];
+  let counted: string[];
   let ask: AskRegistry;
   const opened = () => far.asked.filter((what) => what.startsWith('open'));
   const get = (target: string) => ask('GET', target);
@@ -81,7 +82,9 @@ describe('a mirror', () => {
     far = createFarSide();
     store = createMemoryRegistryStore();
     told = [];
-    ask = askOf(createRegistry({ store, upstream: far, announce: (finding) => told.push(finding) }));
+    counted = [];
+    const countMirrored = (outcome: 'hit' | 'miss') => void counted.push(outcome);
+    ask = askOf(createRegistry({ store, upstream: far, countMirrored, announce: (finding) => told.push(finding) }));
   });
 
   it('fetches what is asked for, once, and keeps it', async () => {
@@ -92,6 +95,7 @@ describe('a mirror', () => {
     expect((await get(`/v2/team/model/manifests/${digest}`)).status).toBe(200);
     expect((await get(`/v2/team/model/blobs/${sha256('weights')}`)).bytes.toString()).toBe('weights');
     expect(opened()).toHaveLength(2);
+    expect(counted).toEqual(['miss', 'miss', 'hit', 'hit']);
     expect((await get('/v2/_catalog')).json.repositories).toEqual(['team/model']);
   });
 

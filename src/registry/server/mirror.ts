@@ -9,6 +9,7 @@ import type { Upstream } from './upstream.js';
 
 /** Fetches from another registry what is asked for and not here: once, however many ask, verified, and kept. */
 export interface Mirror {
+  readonly count: CountMirrored;
   /** A tag is looked up at the other registry, and what is here serves when that cannot be reached. Undefined where this one has to look by itself. */
   findManifest(repository: string, reference: string, namespace: string | null): Promise<MirroredManifest | undefined>;
   /** A blob that is not here, to be read while it comes. */
@@ -28,18 +29,23 @@ export interface MirroredManifest {
 const tagMs = 30_000;
 const mostTags = 10_000;
 
-export function createMirror(room: ReadingRoom, upstream: Upstream): Mirror {
-  return new UpstreamMirror(room, upstream);
+/** `hit`: what was asked for was here; `miss`: it had to be fetched. */
+export type CountMirrored = (outcome: 'hit' | 'miss') => void;
+
+export function createMirror(room: ReadingRoom, upstream: Upstream, count: CountMirrored): Mirror {
+  return new UpstreamMirror(room, upstream, count);
 }
 
 class UpstreamMirror implements Mirror {
+  readonly count: CountMirrored;
   readonly #room: ReadingRoom;
   readonly #upstream: Upstream;
   readonly #manifests = createSingleFlight<Descriptor | undefined>();
   readonly #blobs = createSingleFlight<Descriptor | undefined>();
   readonly #seen = new Map<string, { readonly descriptor: Descriptor; readonly until: number }>();
 
-  constructor(room: ReadingRoom, upstream: Upstream) {
+  constructor(room: ReadingRoom, upstream: Upstream, count: CountMirrored) {
+    this.count = count;
     this.#room = room;
     this.#upstream = upstream;
   }
@@ -48,7 +54,10 @@ class UpstreamMirror implements Mirror {
     if (namespace !== null && namespace !== this.#upstream.host) return undefined;
     const headers = namespace === null ? {} : { 'OCI-Namespace': namespace };
     const local = await this.#findLocal(repository, reference);
-    if (isDigest(reference) && local !== undefined) return { descriptor: local, headers };
+    if (isDigest(reference) && local !== undefined) {
+      this.count('hit');
+      return { descriptor: local, headers };
+    }
     try {
       const flight = `${repository} ${reference}`;
       return { descriptor: await this.#manifests.run(flight, () => this.#fetchManifest(repository, reference)), headers };
@@ -82,7 +91,9 @@ class UpstreamMirror implements Mirror {
 
   async #keepManifest(repository: string, descriptor: Descriptor, tags: readonly string[]): Promise<void> {
     const { store, index, limits, views } = this.#room;
-    if (!(await store.has(descriptor))) {
+    const isHere = await store.has(descriptor);
+    this.count(isHere ? 'hit' : 'miss');
+    if (!isHere) {
       const stream = await this.#upstream.blobs(repository).open(descriptor);
       const bytes = await collect(stream, limits.manifestBytes, `the manifest ${descriptor.digest}`);
       await store.put({ kind: 'bytes', bytes }, { expected: descriptor });
@@ -104,6 +115,7 @@ class UpstreamMirror implements Mirror {
 
   async #open(repository: string, descriptor: Descriptor, start: number, end: number): Promise<ByteStream> {
     const { store } = this.#room;
+    this.count('miss');
     await store.claim(repository, descriptor.digest);
     const relayed = store.relay({ kind: 'blob', blobs: this.#upstream.blobs(repository), descriptor });
     const growing = await relayed.catch((error: unknown) => this.#fail(descriptor, error));

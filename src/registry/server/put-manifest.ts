@@ -5,6 +5,7 @@ import { children, findSubject, isIndexType, isKindOfType, isManifestType, media
 import { emptyAnswer } from './answers.js';
 import { isNamed } from './blobs.js';
 import type { RegistryResponse } from './http.js';
+import { toFacts } from './manifest-shelf.js';
 import { badDigest, type ManifestRoute } from './manifests.js';
 import { Refusal } from './refusal.js';
 import { findTagged, withManifest } from './root-changes.js';
@@ -20,6 +21,7 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
   const mediaType = decideMediaType(parsed, ask.request.headers['content-type']);
   const isKnown = (await room.views.of(repository)).manifests.has(digest);
   if (!isKnown) await assertComplete(room, repository, parsed);
+  if (!isKnown) await assertShallow(room, parsed);
   const descriptor: Descriptor = { mediaType, digest, size: bytes.byteLength };
   await keep(room, descriptor, bytes, (roots) => {
     assertUnchanged(ask, tags, (tag) => findTagged(roots, repository, tag, room.index.placeOf));
@@ -108,10 +110,9 @@ async function assertComplete(room: RegistryRoom, repository: string, parsed: Pa
   const foreign = listForeign(parsed);
   const missing: Digest[] = [];
   for (const [position, descriptor] of children(parsed).entries()) {
-    if (foreign.has(position)) continue;
     const found = await claimChild(room, repository, descriptor);
-    if (found === undefined) missing.push(descriptor.digest);
-    else if (found.size !== descriptor.size) {
+    if (found === undefined && !foreign.has(position)) missing.push(descriptor.digest);
+    if (found !== undefined && found.size !== descriptor.size) {
       throw new Refusal(400, 'MANIFEST_INVALID', `The blob ${found.digest} has ${found.size} bytes, the manifest says ${descriptor.size}`);
     }
   }
@@ -124,6 +125,17 @@ async function assertComplete(room: RegistryRoom, repository: string, parsed: Pa
       detail: missing.slice(0, 100).map((digest) => ({ digest })),
     },
   );
+}
+
+/** Whoever walks through it, a collector too, goes down so far and no further. Each level is looked at once, however many ways lead there. */
+async function assertShallow({ shelf, limits: { indexDepth } }: RegistryRoom, parsed: ParsedRoot): Promise<void> {
+  let level: readonly Descriptor[] = toFacts(parsed).manifests;
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > indexDepth) throw new Refusal(400, 'MANIFEST_INVALID', `Indexes are nested at most ${indexDepth} levels deep here`);
+    const below = new Map<Digest, Descriptor>();
+    for (const descriptor of level) for (const child of (await shelf.findFacts(descriptor))?.manifests ?? []) below.set(child.digest, child);
+    level = [...below.values()];
+  }
 }
 
 async function claimChild({ store, views }: RegistryRoom, repository: string, { digest }: Descriptor): Promise<Descriptor | undefined> {

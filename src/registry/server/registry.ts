@@ -5,7 +5,7 @@ import { answerCatalog, answerExtensions } from './catalog.js';
 import type { RegistryHandler, RegistryRequest, RegistryResponse, RequestSubject } from './http.js';
 import { createManifestShelf } from './manifest-shelf.js';
 import { answerManifest } from './manifests.js';
-import { createMirror } from './mirror.js';
+import { type CountMirrored, createMirror } from './mirror.js';
 import { answerReferrers } from './referrers.js';
 import { findRefusal, Refusal, toAnswer } from './refusal.js';
 import { createRepositoryIndex } from './repositories.js';
@@ -29,6 +29,8 @@ export interface RegistryOptions {
   readonly ownRepository?: string | undefined;
   /** Where to look for what is not here; the registry is read-only then. */
   readonly upstream?: Upstream | undefined;
+  /** Told whether a mirror had what was asked for. */
+  readonly countMirrored?: CountMirrored;
   /** Told what is no client's fault. */
   readonly announce?: (finding: Finding) => void;
 }
@@ -63,7 +65,7 @@ function createRoom(options: RegistryOptions): RegistryRoom {
     ...core,
     isReadOnly: options.readOnly === true || upstream !== undefined,
     desk: createUploadDesk(store),
-    mirror: upstream === undefined ? undefined : createMirror(core, upstream),
+    mirror: upstream === undefined ? undefined : createMirror(core, upstream, options.countMirrored ?? (() => {})),
   };
 }
 

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Behaviour } from '../../support/registry/behaviour.js';
 import { startTestRegistry } from '../../support/registry/test-registry.js';
 import { Bench } from './bench.js';
 import { type Check, checks, type ConformanceCell, type ConformanceVersion, trialOf } from './cell.js';
 import { conformanceCells } from './cells.js';
-import { type CellResult, renderConformanceTable, runConformance } from './table.js';
+import { type CellResult, renderChecks, renderKinds, runConformance } from './table.js';
 
 async function runOverTestRegistry(behaviour: Partial<Behaviour>, version: ConformanceVersion, ...data: readonly string[]): Promise<CellResult[]> {
   const registry = await startTestRegistry({ behaviour });
@@ -73,15 +74,22 @@ describe('the table of the grid', () => {
       { data: 'blobs', check: 'Blob get', trial: 'a', passed: true },
       { data: 'blobs', check: 'Blob get', trial: 'b', passed: true },
     ];
-    expect(renderConformanceTable(results)).toBe(
-      [
-        '| data | Blob get | Ping | all |',
-        '| --- | ---: | ---: | ---: |',
-        '| image | 1 | 0 of 1 | 1 of 2 |',
-        '| blobs | 2 |  | 2 |',
-        '| all | 3 | 0 of 1 | 3 of 4 |',
-        '',
-      ].join('\n'),
+    const columns = [
+      { title: 'ours', results },
+      { title: 'theirs', results: results.slice(0, 1) },
+    ];
+    expect(renderChecks(columns).split('\n')).toEqual(
+      expect.arrayContaining(['| check | ours | theirs |', '| --- | ---: | ---: |', '| Blob get | 3 | 1 |', '| Ping | 0 of 1 |  |', '| all | 3 of 4 | 1 |']),
     );
+    expect(renderKinds(columns)).toBe(
+      ['| data | ours | theirs |', '| --- | ---: | ---: |', '| image | 1 of 2 | 1 |', '| blobs | 2 |  |', '| all | 3 of 4 | 1 |', ''].join('\n'),
+    );
+  });
+
+  it('stands in the documentation as it is', () => {
+    const columns = (['1.1', 'dev'] as const).map((title) => ({ title, results: conformanceCells(title).map((cell) => ({ ...cell, passed: true })) }));
+    const page = readFileSync(new URL('../../../docs/registry.md', import.meta.url), 'utf8').split('\n');
+    const rows = renderChecks(columns).split('\n').slice(2, -1);
+    expect(rows.filter((row) => !page.some((line) => line.startsWith(row)))).toEqual([]);
   });
 });

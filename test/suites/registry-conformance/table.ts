@@ -19,27 +19,31 @@ export async function runConformance(bench: Bench, isWanted: (cell: ConformanceC
   return results;
 }
 
-/**
- * The grid in Markdown: kinds of data in rows, checks in columns, in each field how many trials passed, as `3` when all did and as `2 of 3` when not.
- * Empty where a check has nothing to do with the data. The last row and column are sums.
- */
-export function renderConformanceTable(results: readonly CellResult[]): string {
-  const columns = checks.filter((check) => results.some((result) => result.check === check));
-  const rows = [...new Set(results.map(({ data }) => data))];
-  const toRow = (title: string, some: readonly CellResult[]) => {
-    const fields = columns.map((column) => countPasses(some.filter(({ check }) => check === column)));
-    return `| ${[title, ...fields, countPasses(some)].join(' | ')} |`;
-  };
+/** One column: what came of the cells of one version, at one registry. */
+export interface TableColumn {
+  readonly title: string;
+  readonly results: readonly CellResult[];
+}
+
+/** The grid in Markdown, by check: in each field how many trials passed, as `3` when all did and as `2 of 3` when not. The last row is the sum. */
+export function renderChecks(columns: readonly TableColumn[]): string {
+  return renderTable('check', checks, ({ check }) => check, columns);
+}
+
+/** The same by kind of data. */
+export function renderKinds(columns: readonly TableColumn[]): string {
+  const kinds = new Set(columns.flatMap(({ results }) => results.map(({ data }) => data)));
+  return renderTable('data', [...kinds], ({ data }) => data, columns);
+}
+
+function renderTable(title: string, rows: readonly string[], rowOf: (result: CellResult) => string, columns: readonly TableColumn[]): string {
+  const toRow = (name: string, isWanted: (result: CellResult) => boolean) =>
+    `| ${[name, ...columns.map(({ results }) => countPasses(results.filter(isWanted)))].join(' | ')} |`;
   return [
-    `| data | ${columns.join(' | ')} | all |`,
-    `| --- | ${[...columns, ''].map(() => '---:').join(' | ')} |`,
-    ...rows.map((data) =>
-      toRow(
-        data,
-        results.filter((result) => result.data === data),
-      ),
-    ),
-    toRow('all', results),
+    `| ${[title, ...columns.map((column) => column.title)].join(' | ')} |`,
+    `| --- | ${columns.map(() => '---:').join(' | ')} |`,
+    ...rows.map((name) => toRow(name, (result) => rowOf(result) === name)),
+    toRow('all', () => true),
     '',
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 /** The commands of a registry: options → one call of a verb, its result → the terminal. */
+import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from '../../../../test/support/memory-io.js';
 import { createCounters, createError } from '../../../core/index.js';
@@ -6,7 +7,15 @@ import type { Ops } from '../../cli.js';
 import { runCli } from '../../run-cli.js';
 
 const digest = `sha256:${'a'.repeat(64)}` as const;
-const serving = { address: '127.0.0.1:5000', url: 'http://127.0.0.1:5000', dir: '/store', readOnly: false, mirror: null, auth: 'none', repository: null };
+const serving = {
+  address: '127.0.0.1:5000',
+  url: 'http://127.0.0.1:5000',
+  dir: '/store',
+  readOnly: false,
+  mirror: null,
+  auth: 'none',
+  repository: null,
+};
 const collected = { dir: '/store', dryRun: false, removed: [], freedBytes: 0, kept: 3, untagged: [], uploads: 0 };
 const scrubbed = { dir: '/store', dryRun: false, ok: true, checked: 1, bytes: 1, bad: [], missing: [], affected: [] };
 const warmed = { packages: [{ name: 'team/x:v1', digest, blobs: 3, bytes: 10, skipped: 0 }] };
@@ -74,19 +83,22 @@ describe('options', () => {
 });
 
 describe('a server', () => {
-  it('says where it is before its end is waited for', async () => {
-    const io = createMemoryIo();
-    let saidBefore = '';
-    const ended = {
-      then: (resolve: () => void) => {
-        saidBefore = io.stdout.text();
-        resolve();
-      },
+  it('says where it is at once, and the command ends when it does', async () => {
+    let end = () => {};
+    let say = (_text: string) => {};
+    const said = new Promise<string>((resolve) => (say = resolve));
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const write = (chunk: Buffer, _encoding: string, done: () => void) => {
+      say(chunk.toString());
+      done();
     };
+    const stdout = Object.assign(new Writable({ write }), { text: () => '' });
     const ops = { escapeForDisplay: (text: string) => text, createContext: () => ({}), serveRegistry: async () => ({ started: serving, ended }) };
-    expect(await runCli(['registry', 'serve', '--json'], io, async () => ops as unknown as Ops)).toBe(0);
-    expect(JSON.parse(saidBefore)).toEqual(serving);
-    expect(io.stdout.text()).toBe(saidBefore);
+    const running = runCli(['registry', 'serve', '--json'], createMemoryIo({ stdout }), async () => ops as unknown as Ops);
+    expect(JSON.parse(await said)).toEqual(serving);
+    expect(await Promise.race([running, Promise.resolve('goes on')])).toBe('goes on');
+    end();
+    expect(await running).toBe(0);
   });
 
   it('that fails later says so', async () => {

@@ -21,7 +21,7 @@ export const serve: CommandModule = {
       .option('--tmp', 'a folder that is removed at the end')
       .option('--listen <host:port>', 'address to listen on; port 0 is any free one', '127.0.0.1:5000')
       .option('--port-file <file>', 'write HOST:PORT here once it answers, remove it at the end', targetArgument)
-      .option('--read-only', 'take nothing, and write nothing into the folder')
+      .option('--read-only', 'take nothing from clients; without --mirror the folder is not written to')
       .option('--htpasswd <file>', 'ask for logins of this file (bcrypt: htpasswd -B)')
       .option('--token-file <file>', 'ask for a token of this file: one a line, with pull, push, delete after it')
       .option('--anonymous-pull', 'with logins or tokens: reading needs none')

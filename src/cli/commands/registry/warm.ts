@@ -6,7 +6,10 @@ export const warm: CommandModule = {
   examples: [
     ['Fill the folder of a mirror before it is asked', 'modelport registry warm --dir ./mirror ghcr.io/team/digits:v1'],
     ['From a file, where there is no network', 'modelport registry warm --dir ./mirror --from digits.tar ghcr.io/team/digits:v1'],
-    ['Only single files; the others come when they are asked for', "modelport registry warm --dir ./mirror --include '*.json' ghcr.io/team/digits:v1"],
+    [
+      'Only single files; the others come when they are asked for',
+      "modelport registry warm --dir ./mirror --include '*.json' ghcr.io/team/digits:v1",
+    ],
   ],
   usesRegistries: 'without-names',
   define: (command, cli) =>

@@ -28,7 +28,8 @@ function toWhat({ found, size }: RegistryScrubResult['bad'][number]): string {
 
 /** Names that nobody can pull any more, and how they get whole. */
 function toAdvice({ affected, dryRun, bad, ok }: RegistryScrubResult, { color }: Style): string[] {
-  const setAside = dryRun && bad.length > 0 ? [`  ${color.dim('hint:')} Without --dry-run bad blobs are set aside, so that a push sends them again`] : [];
+  const setAside =
+    dryRun && bad.length > 0 ? [`  ${color.dim('hint:')} Without --dry-run bad blobs are set aside, so that a push sends them again`] : [];
   if (affected.length === 0) return ok ? setAside : [...setAside, 'No name needs them'];
   return [
     'These names are not whole:',

@@ -125,6 +125,15 @@ describe('a file that changes', () => {
   });
 
   it('has to be right at the start', () => {
-    expect(() => new AccessFile({ where: 'n', read: () => '' }, () => { throw new Error('wrong'); }, () => {})).toThrow('wrong');
+    expect(
+      () =>
+        new AccessFile(
+          { where: 'n', read: () => '' },
+          () => {
+            throw new Error('wrong');
+          },
+          () => {},
+        ),
+    ).toThrow('wrong');
   });
 });

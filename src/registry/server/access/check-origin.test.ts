@@ -92,9 +92,12 @@ describe('a whole URL on the request line', () => {
     expect(seen.slice(-3).map(({ target }) => target)).toEqual(['/v2/a/tags/list?n=1', '/', '/?n=1']);
   });
 
-  it.each(['http://evil.example/v2/', 'https://127.0.0.1:5001/v2/', 'http://evil@127.0.0.1:5000/v2/', 'http:///v2/'])('%s is refused', async (target) => {
-    expect((await ask({ host: '127.0.0.1:5000' }, target)).status).toBe(400);
-  });
+  it.each(['http://evil.example/v2/', 'https://127.0.0.1:5001/v2/', 'http://evil@127.0.0.1:5000/v2/', 'http:///v2/'])(
+    '%s is refused',
+    async (target) => {
+      expect((await ask({ host: '127.0.0.1:5000' }, target)).status).toBe(400);
+    },
+  );
 
   it('does not make another host good', async () => {
     expect((await ask({ host: 'evil.example' }, 'http://evil.example/v2/')).status).toBe(421);
@@ -135,5 +138,7 @@ it('passes on what the handler throws', async () => {
   const failure = new Error('a bug');
   const broken = checkOrigin([], () => Promise.reject(failure));
   const body = (async function* () {})();
-  await expect(broken({ method: 'GET', target: '/', headers: { host: 'localhost' }, body, signal: new AbortController().signal })).rejects.toBe(failure);
+  await expect(broken({ method: 'GET', target: '/', headers: { host: 'localhost' }, body, signal: new AbortController().signal })).rejects.toBe(
+    failure,
+  );
 });

@@ -25,16 +25,21 @@ export interface LogStream {
   write(line: string): unknown;
 }
 
+/** What JSON leaves as it is and a terminal may act on: DEL, the controls above ASCII, and what some take for the end of a line. */
+const moreControls = /[\u007f-\u009f\u2028\u2029]/g;
+
 /**
- * A line of JSON a request. It names what was asked, never the query or a header that may hold a secret; control characters are escaped, as JSON
- * does. The stream stays open.
+ * A line of JSON a request. It names what was asked, never the query or a header that may hold a secret; control characters are escaped. The stream
+ * stays open.
  */
 export async function openAccessLog(stream: LogStream): Promise<AccessLog> {
   const { pino, stdTimeFunctions } = await import('pino');
-  // No level, no host, no process: it is one log of one kind.
-  const logger = pino(
-    { base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: () => ({}) } },
-    { write: (line) => void stream.write(line) },
-  );
+  // No level, no host, no process: it is one log of one kind. The time is then what a line begins with, and pino puts a comma before it.
+  const options = { base: null, timestamp: () => stdTimeFunctions.isoTime().slice(1), formatters: { level: () => ({}) } };
+  const logger = pino(options, { write: (line) => void stream.write(line.replace(moreControls, escapeControl)) });
   return { write: (entry) => logger.info(entry) };
+}
+
+function escapeControl(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -16,14 +16,32 @@ describe('parseListen', () => {
     expect(parseListen(text)).toEqual({ host, port });
   });
 
-  it.each(['', ':', 'localhost', 'localhost:', '::1:5000', '[::1]', '[127.0.0.1]:1', '[]:1', '256.1.1.1:1', '1.2.3:1', 'a b:1', 'http://a:1', '-a:1', 'a:65536', 'a:-1', 'a:1x', '[fe80::1%eth0'])(
-    'refuses %j',
-    (text) => {
-      expect(() => parseListen(text)).toThrow(
-        expect.objectContaining({ code: 'ops/bad-option', message: `Cannot listen on ${JSON.stringify(text)}: expected HOST:PORT with a port of at most 65535` }),
-      );
-    },
-  );
+  it.each([
+    '',
+    ':',
+    'localhost',
+    'localhost:',
+    '::1:5000',
+    '[::1]',
+    '[127.0.0.1]:1',
+    '[]:1',
+    '256.1.1.1:1',
+    '1.2.3:1',
+    'a b:1',
+    'http://a:1',
+    '-a:1',
+    'a:65536',
+    'a:-1',
+    'a:1x',
+    '[fe80::1%eth0',
+  ])('refuses %j', (text) => {
+    expect(() => parseListen(text)).toThrow(
+      expect.objectContaining({
+        code: 'ops/bad-option',
+        message: `Cannot listen on ${JSON.stringify(text)}: expected HOST:PORT with a port of at most 65535`,
+      }),
+    );
+  });
 });
 
 describe('isLoopback', () => {
@@ -31,7 +49,10 @@ describe('isLoopback', () => {
     expect(isLoopback(host)).toBe(true);
   });
 
-  it.each(['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '127.0.0.1.example', 'example.com', 'notlocalhost', '::ffff:10.0.0.1', ''])('%s is not', (host) => {
-    expect(isLoopback(host)).toBe(false);
-  });
+  it.each(['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '127.0.0.1.example', 'example.com', 'notlocalhost', '::ffff:10.0.0.1', ''])(
+    '%s is not',
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
 });

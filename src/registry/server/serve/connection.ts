@@ -36,11 +36,14 @@ export class Connection {
   run(work: () => Promise<void>): Promise<void> {
     if (this.#waiting > this.#most) this.socket.destroy();
     this.#waiting++;
-    this.#last = this.#last.then(async () => {
-      if (!this.#isGone) await work();
-      this.#waiting--;
-    });
+    this.#last = this.#follow(this.#last, work);
     return this.#last;
+  }
+
+  async #follow(last: Promise<void>, work: () => Promise<void>): Promise<void> {
+    await last;
+    if (!this.#isGone) await work();
+    this.#waiting--;
   }
 
   /** Who is told, at once or later, that the client is gone: one at a time. */

@@ -29,6 +29,7 @@ export class Exchange {
   readonly #response: ServerResponse;
   readonly #body: IncomingBody;
   readonly #waitsForContinue: boolean;
+  readonly #isUnderstood: boolean;
   readonly #gone = new Interruption();
   readonly #abort = new AbortController();
 
@@ -39,6 +40,9 @@ export class Exchange {
     this.#message = message;
     this.#response = response;
     this.#waitsForContinue = waitsForContinue;
+    const { host } = message.headers;
+    // Several are joined by a comma, and none of them can be believed. (RFC 9112, 3.2)
+    this.#isUnderstood = message.httpVersion === '1.1' && host !== undefined && !host.includes(',');
     this.#body = new IncomingBody(message, connection.watch, () => {
       if (waitsForContinue && !response.headersSent) response.writeContinue();
     });
@@ -63,10 +67,8 @@ export class Exchange {
   }
 
   async #ask(): Promise<RegistryResponse> {
-    const { method = '', url = '', headers, httpVersion } = this.#message;
-    if (httpVersion !== '1.1') return badRequest('This registry speaks HTTP/1.1');
-    // Several are joined by a comma, and none of them can be believed. (RFC 9112, 3.2)
-    if (headers.host === undefined || headers.host.includes(',')) return badRequest('A request names its host, once');
+    const { method = '', url = '', headers } = this.#message;
+    if (!this.#isUnderstood) return toAnswer(new Refusal(400, 'UNSUPPORTED', 'Expected HTTP/1.1 and one Host field'), { endpoint: 'unknown' });
     const request: RegistryRequest = {
       method,
       target: url,
@@ -85,7 +87,7 @@ export class Exchange {
   async #answer(answer: RegistryResponse): Promise<void> {
     if (this.#gone.isOver) return;
     const rest = this.#judgeRest();
-    const isLast = rest.kind === 'close' || rest.kind === 'linger' || this.#message.httpVersion !== '1.1' || this.#settings.isClosing();
+    const isLast = rest.kind === 'close' || rest.kind === 'linger' || !this.#isUnderstood || this.#settings.isClosing();
     await this.#send(answer, isLast, rest.kind === 'none' || rest.kind === 'close');
     if (rest.kind === 'drain' || rest.kind === 'linger') {
       if (!this.#response.headersSent) this.#response.flushHeaders();
@@ -140,8 +142,4 @@ export class Exchange {
     if (this.#gone.isOver) return;
     this.#settings.announce(`Cannot answer ${this.#message.method}: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-function badRequest(message: string): RegistryResponse {
-  return toAnswer(new Refusal(400, 'UNSUPPORTED', message), { endpoint: 'unknown' });
 }

@@ -36,7 +36,7 @@ describe('a head', () => {
 
   it.each([
     ['one long field', `X: ${'x'.repeat(20_000)}\r\n`],
-    ['many short fields', 'X: x\r\n'.repeat(4000)],
+    ['many short fields', 'X: x\r\n'.repeat(9000)],
     ['a long address', ''],
   ])('of %s is too large', async (_, fields) => {
     const client = await connectRaw(await startWith({}));
@@ -67,7 +67,6 @@ describe('a head', () => {
     let count = 0;
     const client = await connectRaw(await startListener(async () => (count++, say(200))));
     client.send(Buffer.from(text, 'latin1'));
-    client.socket.once('end', () => client.socket.end());
     const answer = await client.ended();
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(answer).toMatch(/"code":"UNSUPPORTED"/);
@@ -89,7 +88,8 @@ describe('a head', () => {
     const listener = await startListener(async (request) => (targets.push(request.target), echo(request)));
     const client = await connectRaw(listener);
     client.send(`PUT / HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`);
-    expect(await client.ended()).toMatch(/^HTTP\/1\.1 400 /);
+    // Cut off without a word where the head was understood before it turned out that the body cannot be.
+    expect(await client.ended()).toMatch(/^(HTTP\/1\.1 400 |$)/);
     expect(targets).not.toContain('/smuggled');
   });
 });
@@ -172,6 +172,7 @@ describe('an answer', () => {
     client.send(head('GET', '/'));
     await closed;
     await client.ended();
+    expect(listener.countConnections()).toBe(0);
   });
 });
 
@@ -274,29 +275,24 @@ describe('Expect: 100-continue', () => {
 
 describe('closing', () => {
   it('ends connections without a request at once, and lets the others end', async () => {
-    let go = () => {};
-    const gate = new Promise<void>((resolve) => (go = resolve));
-    const listener = await listen(
-      async (request) => {
-        if (request.target === '/slow') await gate;
-        return echo(request);
-      },
-      { address: { host: '127.0.0.1', port: 0 } },
-    );
+    let isBegun = () => {};
+    const begun = new Promise<void>((resolve) => (isBegun = resolve));
+    const handler = async (request: RegistryRequest) => {
+      if (request.target === '/slow') isBegun();
+      return echo(request);
+    };
+    const listener = await listen(handler, { address: { host: '127.0.0.1', port: 0 } });
     const idle = await connectRaw(listener);
     const busy = await connectRaw(listener);
     const silent = await connectRaw(listener);
     idle.send(head('GET', '/'));
     await idle.until('200 OK');
-    const begun = new Promise<void>((resolve) => busy.socket.once('drain', resolve));
     busy.send(head('PUT', '/slow', 'Content-Length: 4'));
-    busy.socket.emit('drain');
     await begun;
     await vi.waitFor(() => expect(listener.countConnections()).toBe(3));
     const closed = listener.close(60_000);
     await idle.ended();
     busy.send('last');
-    go();
     await closed;
     expect(await busy.ended()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*Connection: close\r\n.*last$/s);
     await silent.ended();

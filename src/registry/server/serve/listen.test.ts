@@ -28,7 +28,10 @@ describe('a request', () => {
   it.each([0, 1, 65_536, 262_144, 262_145, 5_000_003])('has a body of %i bytes, with a length or in pieces', async (length) => {
     const listener = await startListener(async ({ body }) => say(200, String((await readAll(body)).equals(bytes))));
     const bytes = pattern(length);
-    for (const init of [{ body: bytes }, { body: new ReadableStream({ start: (c) => (length > 0 && c.enqueue(new Uint8Array(bytes)), c.close()) }), duplex: 'half' }]) {
+    for (const init of [
+      { body: bytes },
+      { body: new ReadableStream({ start: (c) => (length > 0 && c.enqueue(new Uint8Array(bytes)), c.close()) }), duplex: 'half' },
+    ]) {
       const response = await fetch(listener.url, { method: 'PUT', ...init } as RequestInit);
       expect(await response.text()).toBe('true');
     }
@@ -52,7 +55,13 @@ describe('a request', () => {
       return { ...answer, headers: { ...answer.headers, 'X-Target': request.target } };
     });
     const client = await connectRaw(listener);
-    client.send(head('PUT', '/1', 'Content-Length: 3') + 'one' + head('GET', '/2') + head('PUT', '/3', 'Transfer-Encoding: chunked') + '5\r\nthree\r\n0\r\n\r\n');
+    client.send(
+      head('PUT', '/1', 'Content-Length: 3') +
+        'one' +
+        head('GET', '/2') +
+        head('PUT', '/3', 'Transfer-Encoding: chunked') +
+        '5\r\nthree\r\n0\r\n\r\n',
+    );
     const text = await client.until('three');
     expect([...text.matchAll(/X-Target: (\/\d)/g)].map(([, target]) => target)).toEqual(['/1', '/2', '/3']);
     expect(order).toEqual(['begin /1', 'end /1', 'begin /2', 'end /2', 'begin /3', 'end /3']);
@@ -84,7 +93,9 @@ describe('an answer', () => {
 
   it('to HEAD has a length and no body', async () => {
     let isOpened = false;
-    const listener = await startListener(async ({ target }) => (target === '/s' ? stream(7, () => ((isOpened = true), pieces('content'))) : say(200, 'content')));
+    const listener = await startListener(async ({ target }) =>
+      target === '/s' ? stream(7, () => ((isOpened = true), pieces('content'))) : say(200, 'content'),
+    );
     const client = await connectRaw(listener);
     client.send(head('HEAD', '/') + head('HEAD', '/s', 'Connection: close'));
     const text = await client.ended();
@@ -214,7 +225,9 @@ describe('a client that goes away', () => {
 
 describe('TLS', () => {
   it('works, and the handler knows', async () => {
-    const listener = await startListener(async ({ client }) => say(200, String(client?.isSecure)), { tls: { cert: certificate.cert, key: certificate.key } });
+    const listener = await startListener(async ({ client }) => say(200, String(client?.isSecure)), {
+      tls: { cert: certificate.cert, key: certificate.key },
+    });
     expect(listener.url).toMatch(/^https:/);
     const request = requestTls(listener.url, { ca: certificate.ca }).end();
     const [response] = await once(request, 'response');
