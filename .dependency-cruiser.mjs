@@ -17,6 +17,9 @@ const homes = {
   valibot: 'formats|buildfile',
   'https-proxy-agent': 'registry/client',
   'http-proxy-agent': 'registry/client',
+  'prom-client': 'registry/server',
+  pino: 'registry/server',
+  bcryptjs: 'registry/server',
   commander: 'cli',
   '@commander-js/extra-typings': 'cli',
   '@clack/prompts': 'cli',
@@ -85,6 +88,13 @@ export default {
       severity: 'error',
       from: { path: `^src/(${siblings})/`, pathNot: tests },
       to: { path: '^src/', pathNot: ['^src/(core|bytes|oci)/', '^src/$1/'] },
+    },
+    {
+      name: 'client-and-server-never-meet',
+      comment: 'Each must stand against registries and clients of others; where they would share a mistake neither would show it.',
+      severity: 'error',
+      from: { path: '^src/registry/(client|server)/', pathNot: tests },
+      to: { path: '^src/registry/', pathNot: '^src/registry/$1/' },
     },
     {
       name: 'buildfile-to-bytes-and-core-only',

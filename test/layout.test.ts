@@ -47,9 +47,8 @@ describe('rooms', () => {
     expect(listFolders('src').sort()).toEqual(rooms);
   });
 
-  it.each(rooms)('%s opens with what it is for', (room) => {
-    const folder = room === 'registry' ? 'registry/client' : room;
-    expect(read(`src/${folder}/index.ts`)).toMatch(new RegExp(`^/\\*\\*\\n \\* ${folder}: `));
+  it.each(rooms.flatMap((room) => (room === 'registry' ? ['registry/client', 'registry/server'] : room)))('%s opens with what it is for', (room) => {
+    expect(read(`src/${room}/index.ts`)).toMatch(new RegExp(`^/\\*\\*\\n \\* ${room}: `));
   });
 });
 

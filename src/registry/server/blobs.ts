@@ -1,19 +1,13 @@
-import { type ByteStream, type Descriptor, type Digest, parseDigest } from '../../core/index.js';
+import { type Descriptor, type Digest, parseDigest } from '../../core/index.js';
 import { emptyAnswer } from './answers.js';
 import { parseByteRange } from './byte-range.js';
 import type { RegistryRequest, RegistryResponse } from './http.js';
 import { Refusal } from './refusal.js';
-import type { Ask, ReadingRoom, RegistryRoom } from './room.js';
+import type { Ask, ReadingRoom, RegistryRoom, ServedBlob } from './room.js';
 
 interface BlobRoute {
   readonly repository: string;
   readonly digest: string;
-}
-
-/** Bytes that can be read from anywhere in them. */
-export interface ServedBlob {
-  readonly size: number;
-  open(start: number, end: number): Promise<ByteStream>;
 }
 
 /** (distribution-spec 1.1, end-2 and end-10) */

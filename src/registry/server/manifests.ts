@@ -6,13 +6,8 @@ import { putManifest } from './put-manifest.js';
 import { Refusal } from './refusal.js';
 import { withoutManifest, withoutTag } from './root-changes.js';
 import type { Ask, ReadingRoom, RegistryRoom } from './room.js';
-import { kindOfReference } from './route.js';
+import { badDigest, kindOfReference, type ManifestRoute } from './route.js';
 import { unknownName } from './tags.js';
-
-export interface ManifestRoute {
-  readonly repository: string;
-  readonly reference: string;
-}
 
 /** (distribution-spec 1.1, end-3, end-7 and end-9) */
 export async function answerManifest(room: RegistryRoom, ask: Ask, route: ManifestRoute): Promise<RegistryResponse> {
@@ -54,12 +49,6 @@ export async function findManifest(room: ReadingRoom, { repository, reference }:
       if (reference.includes(':')) throw badDigest(reference);
       return undefined;
   }
-}
-
-export function badDigest(reference: string): Refusal {
-  return new Refusal(400, 'DIGEST_INVALID', 'A digest is sha256: with 64 or sha512: with 128 lower-case hex digits', {
-    detail: { digest: reference.slice(0, 200) },
-  });
 }
 
 function unknownManifest(room: ReadingRoom, { repository, reference }: ManifestRoute): Refusal {

@@ -1,36 +1,14 @@
 import { collect } from '../../bytes/index.js';
 import { type ByteStream, type Descriptor, type Digest, errorCodes, type GrowingBlob, isDigest, isToolkitError } from '../../core/index.js';
-import type { ServedBlob } from './blobs.js';
 import { Refusal } from './refusal.js';
-import type { ReadingRoom } from './room.js';
+import type { CountMirrored, Mirror, MirroredManifest, ReadingRoom, ServedBlob } from './room.js';
 import { withManifest } from './root-changes.js';
 import { createSingleFlight } from './single-flight.js';
 import type { Upstream } from './upstream.js';
 
-/** Fetches from another registry what is asked for and not here: once, however many ask, verified, and kept. */
-export interface Mirror {
-  readonly count: CountMirrored;
-  /** A tag is looked up at the other registry, and what is here serves when that cannot be reached. Undefined where this one has to look by itself. */
-  findManifest(repository: string, reference: string, namespace: string | null): Promise<MirroredManifest | undefined>;
-  /** A blob that is not here, to be read while it comes. */
-  findBlob(repository: string, digest: Digest): Promise<ServedBlob | undefined>;
-  /** Undefined when it cannot be asked, or has no such repository. */
-  listTags(repository: string): Promise<readonly string[] | undefined>;
-  /** Brings what is attached there; what cannot be had is left out. */
-  fetchReferrers(repository: string, subject: Digest): Promise<void>;
-}
-
-export interface MirroredManifest {
-  readonly descriptor: Descriptor | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** So long a tag is taken to be where it was. */
 const tagMs = 30_000;
 const mostTags = 10_000;
-
-/** `hit`: what was asked for was here; `miss`: it had to be fetched. */
-export type CountMirrored = (outcome: 'hit' | 'miss') => void;
 
 export function createMirror(room: ReadingRoom, upstream: Upstream, count: CountMirrored): Mirror {
   return new UpstreamMirror(room, upstream, count);

@@ -6,11 +6,10 @@ import { emptyAnswer } from './answers.js';
 import { isNamed } from './blobs.js';
 import type { RegistryResponse } from './http.js';
 import { toFacts } from './manifest-shelf.js';
-import { badDigest, type ManifestRoute } from './manifests.js';
 import { Refusal } from './refusal.js';
 import { findTagged, withManifest } from './root-changes.js';
 import type { Ask, RegistryRoom } from './room.js';
-import { kindOfReference } from './route.js';
+import { badDigest, kindOfReference, type ManifestRoute } from './route.js';
 
 /** (distribution-spec 1.1 and main, end-7a and end-7b) */
 export async function putManifest(room: RegistryRoom, ask: Ask, { repository, reference }: ManifestRoute): Promise<RegistryResponse> {

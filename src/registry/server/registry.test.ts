@@ -199,6 +199,26 @@ describe.each(stores)('a registry over %s', (_, open) => {
       expect(done.status).toBe(201);
     });
 
+    it('say nothing of clients that went away, and of what else broke they do', async () => {
+      const announced: string[] = [];
+      const loud = askOf(createRegistry({ store, announce: ({ code }) => void announced.push(code) }));
+      const gone = new AbortController();
+      const broken = async function* (error: Error): ByteStream {
+        yield Buffer.from('half');
+        throw error;
+      };
+      const patch = async (error: Error, signal: AbortSignal) => {
+        const { headers } = await loud('POST', '/v2/demo/a/blobs/uploads/');
+        return (await loud('PATCH', headers['location'] ?? '', { body: broken(error), signal })).status;
+      };
+      const interrupted = createError('registry/interrupted', { message: 'The connection is gone' });
+      expect([await patch(interrupted, gone.signal), announced]).toEqual([500, ['registry/interrupted']]);
+      gone.abort();
+      expect([await patch(interrupted, gone.signal), announced]).toEqual([400, ['registry/interrupted']]);
+      expect(await patch(createError('bytes/io', { message: 'The disk is gone' }), gone.signal)).toBe(500);
+      expect(announced).toEqual(['registry/interrupted', 'bytes/io']);
+    });
+
     it('do not outgrow what their range promises', async () => {
       const location = await begin();
       const longer = streamOf('abc', 'def');

@@ -5,12 +5,12 @@ import { answerCatalog, answerExtensions } from './catalog.js';
 import type { RegistryHandler, RegistryRequest, RegistryResponse, RequestSubject } from './http.js';
 import { createManifestShelf } from './manifest-shelf.js';
 import { answerManifest } from './manifests.js';
-import { type CountMirrored, createMirror } from './mirror.js';
+import { createMirror } from './mirror.js';
 import { answerReferrers } from './referrers.js';
 import { findRefusal, Refusal, toAnswer } from './refusal.js';
 import { createRepositoryIndex } from './repositories.js';
 import { createViews } from './repository-view.js';
-import { type Ask, type RegistryRoom, defaultRules, type RegistryRules } from './room.js';
+import { type Ask, type CountMirrored, defaultRules, type RegistryRoom, type RegistryRules } from './room.js';
 import { parseTarget, type Route, toSubject } from './route.js';
 import { answerTags } from './tags.js';
 import { createUploadDesk } from './upload-desk.js';
@@ -48,11 +48,17 @@ export function createRegistry(options: RegistryOptions): RegistryHandler {
       subject = toSubject(route);
       return finish(request, await answer(room, { request, query, subject }, route));
     } catch (error) {
-      const refusal = findRefusal(error);
+      const refusal = findRefusal(error) ?? findDeparture(error, request);
       if (refusal === undefined || refusal.status >= 500) tell(room, error, subject);
       return finish(request, toAnswer(refusal ?? new Refusal(500, 'UNKNOWN', 'The registry could not do this: its own log says why'), subject));
     }
   };
+}
+
+/** Who goes away in the middle of a body has made no trouble that whoever runs the registry could mend. */
+function findDeparture(error: unknown, { signal }: RegistryRequest): Refusal | undefined {
+  if (!signal.aborted || !isToolkitError(error, 'registry/interrupted')) return undefined;
+  return new Refusal(400, 'BLOB_UPLOAD_INVALID', error.message);
 }
 
 function createRoom(options: RegistryOptions): RegistryRoom {

@@ -1,5 +1,6 @@
 import type { Descriptor, Digest } from '../../core/index.js';
 import type { ManifestFacts, ManifestShelf } from './manifest-shelf.js';
+import { Refusal } from './refusal.js';
 import type { Repositories, RepositoryIndex } from './repositories.js';
 
 /** Everything that a repository shows, but for blobs that no manifest names yet. */
@@ -67,7 +68,7 @@ class GrowingView implements RepositoryView {
     for (let descriptor = waiting.pop(); descriptor !== undefined; descriptor = waiting.pop()) {
       if (this.manifests.has(descriptor.digest)) continue;
       this.manifests.set(descriptor.digest, descriptor);
-      const facts = await this.shelf.findFacts(descriptor);
+      const facts = await this.#findFacts(descriptor);
       if (facts === undefined) continue;
       this.#note(descriptor, facts);
       waiting.push(...facts.manifests);
@@ -78,11 +79,21 @@ class GrowingView implements RepositoryView {
   async addAttached(descriptors: readonly Descriptor[]): Promise<Descriptor[]> {
     const rest: Descriptor[] = [];
     for (const descriptor of descriptors) {
-      const subject = (await this.shelf.findFacts(descriptor))?.subject;
+      const subject = (await this.#findFacts(descriptor))?.subject;
       if (subject !== undefined && this.manifests.has(subject)) await this.add(descriptor);
       else rest.push(descriptor);
     }
     return rest;
+  }
+
+  /** A damaged one is refused to whoever asks for it; the rest of the repository is served all the same. */
+  async #findFacts(descriptor: Descriptor): Promise<ManifestFacts | undefined> {
+    try {
+      return await this.shelf.findFacts(descriptor);
+    } catch (error) {
+      if (error instanceof Refusal) return undefined;
+      throw error;
+    }
   }
 
   #note({ mediaType, digest, size }: Descriptor, { manifests, blobs, subject, artifactType, annotations }: ManifestFacts): void {

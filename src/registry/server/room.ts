@@ -1,7 +1,6 @@
-import type { Finding, Limits, RegistryStore } from '../../core/index.js';
+import type { ByteStream, Descriptor, Digest, Finding, Limits, RegistryStore } from '../../core/index.js';
 import type { RegistryRequest, RequestSubject } from './http.js';
 import type { ManifestShelf } from './manifest-shelf.js';
-import type { Mirror } from './mirror.js';
 import type { RepositoryIndex } from './repositories.js';
 import type { Views } from './repository-view.js';
 import type { UploadDesk } from './upload-desk.js';
@@ -44,3 +43,30 @@ export interface Ask {
   readonly query: URLSearchParams;
   readonly subject: RequestSubject;
 }
+
+/** Bytes that can be read from anywhere in them. */
+export interface ServedBlob {
+  readonly size: number;
+  open(start: number, end: number): Promise<ByteStream>;
+}
+
+/** Fetches from another registry what is asked for and not here: once, however many ask, verified, and kept. */
+export interface Mirror {
+  readonly count: CountMirrored;
+  /** A tag is looked up at the other registry, and what is here serves when that cannot be reached. Undefined where this one has to look by itself. */
+  findManifest(repository: string, reference: string, namespace: string | null): Promise<MirroredManifest | undefined>;
+  /** A blob that is not here, to be read while it comes. */
+  findBlob(repository: string, digest: Digest): Promise<ServedBlob | undefined>;
+  /** Undefined when it cannot be asked, or has no such repository. */
+  listTags(repository: string): Promise<readonly string[] | undefined>;
+  /** Brings what is attached there; what cannot be had is left out. */
+  fetchReferrers(repository: string, subject: Digest): Promise<void>;
+}
+
+export interface MirroredManifest {
+  readonly descriptor: Descriptor | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `hit`: what was asked for was here; `miss`: it had to be fetched. */
+export type CountMirrored = (outcome: 'hit' | 'miss') => void;

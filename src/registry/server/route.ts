@@ -14,6 +14,8 @@ export type Route =
   | { readonly kind: 'tags'; readonly repository: string }
   | { readonly kind: 'referrers'; readonly repository: string; readonly digest: string };
 
+export type ManifestRoute = Extract<Route, { kind: 'manifest' }>;
+
 export interface Target {
   readonly route: Route;
   readonly query: URLSearchParams;
@@ -112,4 +114,10 @@ export function toSubject(route: Route): RequestSubject {
 export function kindOfReference(reference: string): 'digest' | 'tag' | undefined {
   if (isDigest(reference)) return 'digest';
   return isTag(reference) ? 'tag' : undefined;
+}
+
+export function badDigest(reference: string): Refusal {
+  return new Refusal(400, 'DIGEST_INVALID', 'A digest is sha256: with 64 or sha512: with 128 lower-case hex digits', {
+    detail: { digest: reference.slice(0, 200) },
+  });
 }

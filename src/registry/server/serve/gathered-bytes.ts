@@ -1,7 +1,7 @@
 import { type BufferLoan, lastChunk, lendBuffers } from '../../../bytes/index.js';
 
-/** What a hash thread and a file take at a time. */
-const bufferBytes = 256 * 1024;
+/** What a hash thread and a file take at a time: each turn costs a message to a thread and back. */
+const bufferBytes = 512 * 1024;
 
 /** Buffers that wait for the reader before the socket is paused. */
 const mostReady = 2;
