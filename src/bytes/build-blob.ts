@@ -1,4 +1,4 @@
-import { type BlobContent, type ByteCounters, createCounters, createError, type Digest, parseDigest } from '../core/index.js';
+import { assertWanted, type BlobContent, type ByteCounters, createCounters, type Digest, parseDigest } from '../core/index.js';
 import { openContent, sizeOfContent } from './content.js';
 import { type BlobOutput, OutputFile } from './output-file.js';
 import { pump } from './pump.js';
@@ -41,7 +41,7 @@ export async function buildBlob(content: BlobContent, output: BlobOutput | undef
 async function build(content: BlobContent, file: OutputFile | undefined, options: BuildBlobOptions): Promise<BuiltBlob> {
   const { counters = createCounters(), onBytes, signal } = options;
   const watched = (bytes: number) => {
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled' });
+    assertWanted(signal);
     onBytes?.(bytes);
   };
   let diffId: Digest | undefined;

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import {
+  assertWanted,
   type BlobSource,
   type ByteCounters,
   type ByteStream,
@@ -107,7 +108,7 @@ class Fetching {
     const { onBytes, signal } = this.#options;
     const { digest, size } = this.#descriptor;
     for await (const chunk of stream) {
-      if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+      assertWanted(signal);
       this.#done += chunk.byteLength;
       if (this.#done > size) throw sizeMismatch(`the blob ${digest}`, size, `at least ${this.#done}`);
       if (this.#done > this.#reported) onBytes?.(this.#done - this.#reported);

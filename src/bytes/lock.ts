@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createError } from '../core/index.js';
+import { assertWanted, createError } from '../core/index.js';
 import { temporaryName } from './durable.js';
 import { isSystemError, toIoError } from './os-error.js';
 import { createOwner, lifeOf, type Owner, parseOwner, toOwnerText } from './owner.js';
@@ -50,7 +50,7 @@ async function acquire(path: string, owner: Owner, options: LockOptions): Promis
   const { timeoutMs = defaultTimeoutMs, long = false, signal } = options;
   const began = Date.now();
   for (let wait = 1; !tryAcquire(path, owner); wait = Math.min(wait * 2, longestPauseMs[long ? 'long' : 'short'])) {
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    assertWanted(signal);
     const holder = findHolder(path, long);
     if (holder === undefined) continue;
     const waited = Date.now() - began;

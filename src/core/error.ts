@@ -39,6 +39,16 @@ export function createError(code: ErrorCode, details: ErrorDetails): ToolkitErro
   return new ToolkitError(code, details);
 }
 
+/** What work throws that was cancelled; `cause` is the reason of the signal. */
+export function createCancelled(cause?: unknown): ToolkitError {
+  return createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause });
+}
+
+/** Throws `core/cancelled` once the signal has come. */
+export function assertWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw createCancelled(signal.reason);
+}
+
 export function isToolkitError(value: unknown, code?: ErrorCode): value is ToolkitError {
   return value instanceof ToolkitError && (code === undefined || value.code === code);
 }

@@ -95,5 +95,10 @@ export interface BlobRelay {
   relay(content: StoredContent, signal?: AbortSignal): Promise<GrowingBlob>;
 }
 
+export interface PutLeases {
+  /** While it is held, no collector takes what was put since then: to be held from a put until a root holds the blob. */
+  lease(): Promise<{ release(): void }>;
+}
+
 /** What a registry is served from: a layout on the disk, or memory. */
-export interface RegistryStore extends ContentStore, BlobFinder, RootList, BlobClaims, UploadStore, BlobRelay {}
+export interface RegistryStore extends ContentStore, BlobFinder, RootList, BlobClaims, UploadStore, BlobRelay, PutLeases {}

@@ -1,5 +1,6 @@
 import { mapConcurrent, twice } from '../bytes/index.js';
 import {
+  assertWanted,
   type BlobContent,
   type BlobSink,
   type BlobSource,
@@ -56,7 +57,7 @@ async function copyBlob(descriptor: Descriptor, label: string, content: BlobCont
   const { signal } = options;
   const item: ProgressItem = options.progress.start('copy', label, size);
   try {
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    assertWanted(signal);
     const { fresh } = await twice(() => sink.put(content, { expected: { digest, size }, mediaType, progress: item, signal }));
     item.done(fresh ? 'done' : 'skipped');
     return fresh;

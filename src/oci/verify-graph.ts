@@ -1,8 +1,8 @@
 import { drain, mapConcurrent } from '../bytes/index.js';
 import {
+  assertWanted,
   type BlobSource,
   type ByteStream,
-  createError,
   type Descriptor,
   type Finding,
   isToolkitError,
@@ -68,7 +68,7 @@ async function verifyLeaf(leaf: LeafNode, parent: ManifestNode, source: BlobSour
 
 async function* watched(stream: ByteStream, advance: (bytes: number) => void, signal: AbortSignal | undefined): ByteStream {
   for await (const chunk of stream) {
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    assertWanted(signal);
     advance(chunk.byteLength);
     yield chunk;
   }

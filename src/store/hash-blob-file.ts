@@ -1,6 +1,6 @@
 import { constants, lstatSync } from 'node:fs';
 import { createStreamHash, fromFile, isSystemError, pump, toIoError } from '../bytes/index.js';
-import { type ByteCounters, type ByteStream, createError, type Digest, isToolkitError, parseDigest, splitDigest } from '../core/index.js';
+import { assertWanted, type ByteCounters, type ByteStream, type Digest, isToolkitError, parseDigest, splitDigest } from '../core/index.js';
 import { toBlobPath } from './blob-path.js';
 
 export interface HashOptions {
@@ -52,7 +52,7 @@ async function hashFile(path: string, digest: Digest, size: number, options: Has
 
 async function* watched(stream: ByteStream, { signal, onBytes }: HashOptions): ByteStream {
   for await (const chunk of stream) {
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    assertWanted(signal);
     await onBytes(chunk.byteLength);
     yield chunk;
   }

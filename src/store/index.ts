@@ -8,6 +8,7 @@ export { type LayoutOptions, type LayoutStore, openLayout } from './layout.js';
 export type { Lease } from './lease.js';
 export { type LocalStoreOptions, openLocalDigests, openLocalStore } from './local-store.js';
 export { type ArchiveKind, isLayout, sniffArchive, type SniffedArchive } from './locate.js';
+export { markMirror } from './mirror-mark.js';
 export { createMemoryRegistryStore } from './memory-registry-store.js';
 export { createMemoryStore } from './memory.js';
 export { prune, type PruneOptions, type PruneResult } from './prune.js';

@@ -16,18 +16,25 @@ export interface Incomplete {
   readonly affected: readonly string[];
 }
 
-/** Which packages of a store are not whole. `bad` blobs count as not there. Nothing of a blob is read but manifests. */
-export async function listIncomplete(store: LayoutStore, bad: ReadonlySet<Digest>, limits: Limits): Promise<Incomplete> {
+export interface Damage {
+  /** Blobs that count as not there. */
+  readonly bad: ReadonlySet<Digest>;
+  /** False: only bad blobs are looked for, as others may be missing. */
+  readonly isWhole: boolean;
+}
+
+/** Which packages of a store are not whole. Nothing of a blob is read but manifests. */
+export async function listIncomplete(store: LayoutStore, damage: Damage, limits: Limits): Promise<Incomplete> {
   const known = new Map<string, readonly Digest[]>();
   const neededBy = new Map<Digest, string>();
   const affected = new Set<string>();
   for (const root of await store.list()) {
     const key = `${root.descriptor.digest} ${root.descriptor.size} ${root.descriptor.mediaType}`;
-    const lost = known.get(key) ?? (await listLost(root.descriptor, { store, bad, limits }));
+    const lost = known.get(key) ?? (await listLost(root.descriptor, { ...damage, store, limits }));
     known.set(key, lost);
     const label = toLabel(root);
     if (lost.length > 0) affected.add(label);
-    for (const digest of lost) if (!bad.has(digest) && !neededBy.has(digest)) neededBy.set(digest, label);
+    for (const digest of lost) if (!damage.bad.has(digest) && !neededBy.has(digest)) neededBy.set(digest, label);
   }
   return { missing: [...neededBy].map(([digest, label]) => ({ digest, neededBy: label })), affected: [...affected] };
 }
@@ -38,16 +45,15 @@ function toLabel(root: NamedDescriptor): string {
   return root.name ?? (repository === undefined ? digest : `${repository}@${digest}`);
 }
 
-interface Search {
+interface Search extends Damage {
   readonly store: LayoutStore;
-  readonly bad: ReadonlySet<Digest>;
   readonly limits: Limits;
 }
 
 /** What a package names and is not there, or bad. */
-async function listLost(root: Descriptor, { store, bad, limits }: Search): Promise<Digest[]> {
+async function listLost(root: Descriptor, { store, bad, isWhole, limits }: Search): Promise<Digest[]> {
   const lost = new Set<Digest>();
-  const isLost = (descriptor: Descriptor) => bad.has(descriptor.digest) || !hasBlobFile(store.path, descriptor);
+  const isLost = (descriptor: Descriptor) => bad.has(descriptor.digest) || (isWhole && !hasBlobFile(store.path, descriptor));
   const onUnreadable = (_label: string, descriptor: Descriptor, error: unknown) => {
     // One that is whole and yet no manifest is for `verify` to judge.
     if (!isToolkitError(error) || error.code === 'core/bug') throw error;

@@ -1,4 +1,4 @@
-import { type Descriptor, type Digest, isToolkitError, type Limits, type NamedDescriptor } from '../core/index.js';
+import { assertWanted, type Descriptor, type Digest, isToolkitError, type Limits, type NamedDescriptor } from '../core/index.js';
 import { findSubject, isIndexType, isManifestType, walkGraph } from '../oci/index.js';
 import type { LayoutStore } from './layout.js';
 import { findUntagged } from './repository-roots.js';
@@ -7,12 +7,23 @@ import { findUntagged } from './repository-roots.js';
  * Every digest that roots reach, and what those are attached to; where a registry holds a root for its repository, that one is a root itself for
  * as long as it is wanted. Throws when a manifest is there but damaged.
  */
-export async function mark(store: LayoutStore, roots: readonly NamedDescriptor[], limits: Limits): Promise<ReadonlySet<Digest>> {
+export async function mark(
+  store: LayoutStore,
+  roots: readonly NamedDescriptor[],
+  limits: Limits,
+  signal?: AbortSignal,
+): Promise<ReadonlySet<Digest>> {
   const marked: Marked = { reachable: new Set(), walked: new Set() };
   const isWeak = (root: NamedDescriptor) => findUntagged(root) !== undefined;
   const firm = roots.filter((root) => !isWeak(root)).map(({ descriptor }) => descriptor);
-  for (let root = firm.pop(); root !== undefined; root = firm.pop()) firm.push(...(await markRoot(root, store, limits, marked)));
-  for (const { descriptor } of roots.filter(isWeak)) await markRoot(descriptor, store, limits, marked);
+  for (let root = firm.pop(); root !== undefined; root = firm.pop()) {
+    assertWanted(signal);
+    firm.push(...(await markRoot(root, store, limits, marked)));
+  }
+  for (const { descriptor } of roots.filter(isWeak)) {
+    assertWanted(signal);
+    await markRoot(descriptor, store, limits, marked);
+  }
   return marked.reachable;
 }
 

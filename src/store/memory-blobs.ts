@@ -1,5 +1,6 @@
 import { collect, digestOf, fromBytes, openContent, verified } from '../bytes/index.js';
 import {
+  assertWanted,
   type BlobContent,
   type BlobSink,
   type BlobSource,
@@ -57,7 +58,7 @@ async function build(
 ): Promise<{ blob: Omit<StoredBlob, 'fresh'>; bytes: Uint8Array }> {
   let diffId: Digest | undefined;
   const onBytes = (count: number) => {
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    assertWanted(signal);
     progress?.advance(count);
   };
   const stream = openContent(content, { onBytes, ...(content.kind === 'tar' ? { onDiffId: (digest: Digest) => (diffId = digest) } : {}) });

@@ -33,6 +33,8 @@ export function createMemoryRegistryStore(): RegistryStore {
     list: async () => listLast(roots.readRoots()),
     ...claims,
     ...createMemoryUploads(keep),
+    // Nobody collects here.
+    lease: async () => ({ release: () => {} }),
     ...createRelay({ put: (content, options) => blobs.place.put(content, options), openComing: async () => undefined, openWhole }),
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { createError } from '../core/index.js';
+import { createCancelled } from '../core/index.js';
 
 /** Waits until so many more bytes are in the measure. */
 export type Pace = (bytes: number) => Promise<void>;
@@ -26,7 +26,7 @@ export function createClock(signal: AbortSignal | undefined): PaceClock {
     try {
       await setTimeout(ms, undefined, signal === undefined ? {} : { signal });
     } catch (cause) {
-      throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause });
+      throw createCancelled(cause);
     }
   };
   return { now: () => performance.now(), pause };

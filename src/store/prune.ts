@@ -25,6 +25,8 @@ export interface PruneOptions {
   readonly uploadAgeMs?: number;
   /** Also manifests that a registry holds without a tag, older than this and attached to nothing that is there; absent: they stay. */
   readonly untagged?: { readonly olderThanMs: number };
+  /** Ends it between two steps; the next run does what was left. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PruneResult {
@@ -43,7 +45,7 @@ export interface PruneResult {
   readonly untagged: readonly { readonly repository: string; readonly digest: Digest }[];
 }
 
-type Settings = Required<Omit<PruneOptions, 'untagged'>> & Pick<PruneOptions, 'untagged'>;
+type Settings = Required<Omit<PruneOptions, 'untagged' | 'signal'>> & Pick<PruneOptions, 'untagged' | 'signal'>;
 
 const weekMs = 7 * 24 * 3_600_000;
 const nothing: PruneResult = { removed: [], freedBytes: 0, kept: 0, leftovers: 0, uploads: 0, claims: 0, untagged: [] };
@@ -65,7 +67,7 @@ export async function prune(store: LayoutStore, options: PruneOptions = {}): Pro
 }
 
 async function pruneLocked(store: LayoutStore, settings: Settings, update: (change: IndexChange) => void): Promise<PruneResult> {
-  const { dryRun, limits, uploadAgeMs } = settings;
+  const { dryRun, limits, uploadAgeMs, signal } = settings;
   if (!dryRun) restoreTrash(store.path);
   const { oldestMs, dead, unowned } = readLeases(store.path);
   const unwanted = settings.untagged === undefined ? [] : await listUnwanted(store, settings.untagged.olderThanMs, limits);
@@ -74,6 +76,7 @@ async function pruneLocked(store: LayoutStore, settings: Settings, update: (chan
     store,
     store.index.read().entries.filter((entry) => !gone.has(entry)),
     limits,
+    signal,
   );
   if (!dryRun && gone.size > 0) update((index) => ({ ...index, entries: index.entries.filter((entry) => !gone.has(entry)) }));
   const partials = await prunePartials(store.path, { dryRun });
@@ -82,7 +85,7 @@ async function pruneLocked(store: LayoutStore, settings: Settings, update: (chan
   const newest = Math.min(oldestMs, Date.now() - settings.graceMs);
   const blobs = listBlobs(store.path);
   const unused = blobs.filter(({ digest, mtimeMs }) => !reachable.has(digest) && !claims.claimed.has(digest) && mtimeMs < newest);
-  const removed = dryRun ? unused : unused.filter((blob) => sweep(store.path, blob));
+  const removed = dryRun ? unused : unused.filter((blob) => signal?.aborted !== true && sweep(store.path, blob));
   if (!dryRun) for (const folder of [join(store.path, 'trash'), ...unowned]) removeIfEmpty(folder);
   const leftovers = [...dead, ...listForgotten(store.path)];
   if (!dryRun) for (const path of leftovers) rmSync(path, { recursive: true, force: true });

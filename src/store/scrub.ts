@@ -4,6 +4,7 @@ import { toBlobPath } from './blob-path.js';
 import { hashBlobFile } from './hash-blob-file.js';
 import type { LayoutStore } from './layout.js';
 import { listIncomplete, type MissingBlob } from './list-incomplete.js';
+import { isMirror } from './mirror-mark.js';
 import { createClock, createPace } from './pace.js';
 import { setAside } from './quarantine.js';
 import { listBlobNames } from './sweep.js';
@@ -33,6 +34,7 @@ export interface ScrubResult {
   readonly checked: number;
   readonly bytes: number;
   readonly bad: readonly BadBlob[];
+  /** None in the folder of a mirror, where packages need not be whole. */
   readonly missing: readonly MissingBlob[];
   /** Names that reach a bad or missing blob; of roots without one repository and digest. */
   readonly affected: readonly string[];
@@ -71,5 +73,7 @@ export async function scrub(store: LayoutStore, options: ScrubOptions = {}): Pro
     item.done('failed');
     throw error;
   }
-  return { ...total, bad, ...(await listIncomplete(store, new Set(bad.map(({ digest }) => digest)), limits)) };
+  // A mirror has what was asked for; the rest is not lost.
+  const isWhole = !isMirror(store.path);
+  return { ...total, bad, ...(await listIncomplete(store, { bad: new Set(bad.map(({ digest }) => digest)), isWhole }, limits)) };
 }

@@ -97,7 +97,10 @@ describe('a first session', () => {
     expect(readFileSync(path('port'), 'utf8')).toBe(address);
     const pushed = await json('push', digits, `${address}/demo/digits:v1`);
     expect(pushed).toMatchObject({ code: 0, stderr: '' });
-    expect(await json('inspect', `${address}/demo/digits:v1`)).toMatchObject({ code: 0, document: { digest: pushed.document.digest, from: 'registry' } });
+    expect(await json('inspect', `${address}/demo/digits:v1`)).toMatchObject({
+      code: 0,
+      document: { digest: pushed.document.digest, from: 'registry' },
+    });
     expect(await json('pull', `${address}/demo/digits:v1`, '-o', 'out')).toMatchObject({ code: 0, document: { digest: pushed.document.digest } });
     expect(readFileSync(path('out/digits.safetensors'))).toEqual(readFileSync(join(digits, 'digits.safetensors')));
     expect(await run('list', address)).toMatchObject({ code: 0, stdout: 'demo/digits\n' });
@@ -117,7 +120,10 @@ describe('a folder', () => {
     expect(await json('inspect', `${first.result.address}/demo/digits:v2`)).toMatchObject({ code: 0, document: { digest: document.digest } });
     expect(await first.stop('SIGINT')).toMatchObject({ code: 0, signal: null });
     const second = await serve('--dir', 'store');
-    expect(await json('pull', `${second.result.address}/demo/digits:v1`, '-o', 'out')).toMatchObject({ code: 0, document: { digest: document.digest } });
+    expect(await json('pull', `${second.result.address}/demo/digits:v1`, '-o', 'out')).toMatchObject({
+      code: 0,
+      document: { digest: document.digest },
+    });
   });
 
   it('is served once, and read-only as often as one likes', async () => {
@@ -170,7 +176,10 @@ describe('a folder', () => {
 
   it('that is something else is refused', async () => {
     writeFileSync(path('file'), 'x');
-    expect(await json('registry', 'serve', '--dir', 'file', '--listen', ':0')).toMatchObject({ code: 3, document: { error: { code: 'store/not-a-layout' } } });
+    expect(await json('registry', 'serve', '--dir', 'file', '--listen', ':0')).toMatchObject({
+      code: 3,
+      document: { error: { code: 'store/not-a-layout' } },
+    });
   });
 });
 
@@ -230,7 +239,10 @@ describe('starting', () => {
   it('says which option helps when the port is in use', async () => {
     const { result } = await serve('--tmp');
     const { code, document } = await json('registry', 'serve', '--tmp', '--listen', result.address, '--port-file', 'port');
-    expect([code, document.error]).toMatchObject([3, { message: expect.stringContaining(result.address), hint: expect.stringContaining('--listen') }]);
+    expect([code, document.error]).toMatchObject([
+      3,
+      { message: expect.stringContaining(result.address), hint: expect.stringContaining('--listen') },
+    ]);
     expect(existsSync(path('port'))).toBe(false);
     expect(readdirSync(base).filter((name) => name.startsWith('modelport-registry-'))).toHaveLength(1);
   });
@@ -291,11 +303,17 @@ describe('a mirror', () => {
     const { document } = await json('push', digits, `${origin.result.address}/team/digits:v1`);
     const mirror = await serve('--dir', 'mirror', '--mirror', origin.result.url);
     expect(mirror.result).toMatchObject({ mirror: origin.result.url, readOnly: true });
-    expect(await json('pull', `${mirror.result.address}/team/digits:v1`, '-o', 'out')).toMatchObject({ code: 0, document: { digest: document.digest } });
+    expect(await json('pull', `${mirror.result.address}/team/digits:v1`, '-o', 'out')).toMatchObject({
+      code: 0,
+      document: { digest: document.digest },
+    });
     expect(await json('verify', 'oci:mirror:team/digits:v1')).toMatchObject({ code: 0, document: { ok: true } });
     expect(await json('push', digits, `${mirror.result.address}/team/digits:v2`)).toMatchObject({ code: 3 });
     await origin.stop();
-    expect(await json('pull', `${mirror.result.address}/team/digits:v1`, '-o', 'again')).toMatchObject({ code: 0, document: { digest: document.digest } });
+    expect(await json('pull', `${mirror.result.address}/team/digits:v1`, '-o', 'again')).toMatchObject({
+      code: 0,
+      document: { digest: document.digest },
+    });
     expect(await get(`${mirror.result.url}/v2/team/other/manifests/v1`)).toBe(502);
   });
 
@@ -327,7 +345,9 @@ describe('what is said while it runs', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(lines).toContainEqual(expect.objectContaining({ method: 'PUT', endpoint: 'manifest', repository: 'digits', reference: 'v1', user: 'ci', status: 201 }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ method: 'PUT', endpoint: 'manifest', repository: 'digits', reference: 'v1', user: 'ci', status: 201 }),
+    );
     expect(text).not.toMatch(/sesame|authorization|Basic /i);
     expect(statSync(path('log')).mode & 0o777).toBe(0o600);
   });

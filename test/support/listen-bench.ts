@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { closing } from './http-bench.js';
 import type { ByteStream } from '../../src/core/index.js';
 import type { RegistryHandler, RegistryRequest, RegistryResponse } from '../../src/registry/server/http.js';
 import { listen, type ListenOptions, type RegistryListener } from '../../src/registry/server/serve/listen.js';
@@ -24,12 +25,15 @@ export interface RawClient {
   ended(): Promise<string>;
 }
 
-export async function connectRaw({ address }: RegistryListener, toSocket: (port: number) => Socket = (port) => connect(port, '127.0.0.1')): Promise<RawClient> {
+export async function connectRaw(
+  { address }: RegistryListener,
+  toSocket: (port: number) => Socket = (port) => connect(port, '127.0.0.1'),
+): Promise<RawClient> {
   const socket = toSocket(address.port);
   onTestFinished(() => void socket.destroy());
   let received = '';
   socket.on('error', () => {}).on('data', (bytes: Buffer) => (received += bytes.toString('latin1')));
-  const closed = once(socket, 'close');
+  const closed = closing(socket);
   await once(socket, 'connect');
   return {
     socket,

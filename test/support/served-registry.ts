@@ -1,5 +1,4 @@
 import { type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { type CliEnded, finishCli, startCli, type Surroundings } from './cli-process.js';
 
 /** `modelport registry serve` as a process. */
@@ -17,7 +16,7 @@ export interface ServedRegistry {
   };
   /** When it is over, by itself or by a signal. */
   readonly ended: Promise<CliEnded>;
-  stop(signal?: NodeJS.Signals): Promise<CliEnded>;
+  readonly stop: (signal?: NodeJS.Signals) => Promise<CliEnded>;
 }
 
 /** Resolves once it has said where it listens; on a free port unless `args` say another. Throws what it said when it ended before. */
@@ -38,8 +37,12 @@ export async function startServedRegistry(args: readonly string[], surroundings:
 }
 
 /** The first whole document of standard output: one that ends a line with its closing brace. */
-async function readDocument({ stdout }: ChildProcess): Promise<unknown> {
+function readDocument({ stdout }: ChildProcess): Promise<unknown> {
   let text = '';
-  while (stdout !== null && !/^}$/m.test(text)) text += String((await once(stdout, 'data'))[0]);
-  return JSON.parse(text);
+  return new Promise((resolve) => {
+    stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (/^}$/m.test(text)) resolve(JSON.parse(text));
+    });
+  });
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { type ByteStream, createError, type Finding, type ProgressItem, silentProgress } from '../../core/index.js';
+import { assertWanted, type ByteStream, type Finding, type ProgressItem, silentProgress } from '../../core/index.js';
 import { toIoError } from '../os-error.js';
 import { fromFile } from '../streams.js';
 import { Staging } from './staging.js';
@@ -103,7 +103,7 @@ class Cloning {
 
   #assertWanted(): void {
     const { signal } = this.#options;
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    assertWanted(signal);
   }
 
   /** They were judged when the tree was made. */

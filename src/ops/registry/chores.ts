@@ -17,7 +17,7 @@ const uploadIntervalMs = 3_600_000;
 export function listChores(
   store: LayoutRegistryStore,
   { gcIntervalMs, uploadAgeMs }: ChoreSettings,
-  { limits }: OpsContext,
+  { limits, signal }: OpsContext,
   onCollected: () => void,
 ): readonly Chore[] {
   const purge: Chore = {
@@ -30,7 +30,7 @@ export function listChores(
     purpose: 'delete what nothing needs any more',
     everyMs: gcIntervalMs,
     run: async () => {
-      await prune(store, { graceMs, uploadAgeMs, limits });
+      await prune(store, { graceMs, uploadAgeMs, limits, signal });
       onCollected();
     },
   };

@@ -20,7 +20,7 @@ export async function collectRegistry(options: GcOptions, context: OpsContext): 
   const graceMs = parseDuration(olderThan, '--older-than');
   const store = await openServedStore(dir, context);
   const untagged = options.untagged === true ? { untagged: { olderThanMs: graceMs } } : {};
-  const result = await prune(store, { dryRun, graceMs, limits: context.limits, ...untagged });
+  const result = await prune(store, { dryRun, graceMs, limits: context.limits, signal: context.signal, ...untagged });
   return {
     dir: store.path,
     dryRun,

@@ -25,7 +25,10 @@ export function startHousekeeping(chores: readonly Chore[], announce: (findings:
   const begin = (chore: Chore) => {
     const run = chore
       .run()
-      .catch((error: unknown) => announce([toFinding(chore, error)]))
+      .catch((error: unknown) => {
+        // What the end itself broke off is no trouble.
+        if (!isStopped) announce([toFinding(chore, error)]);
+      })
       .finally(() => {
         running.delete(run);
         plan(chore);

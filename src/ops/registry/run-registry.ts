@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createMetrics, createRegistry, listen, type RegistryListener, type Upstream } from '../../registry/server/index.js';
-import type { LayoutRegistryStore } from '../../store/index.js';
+import { type LayoutRegistryStore, markMirror } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
 import { toAbsolute } from '../paths.js';
 import type { RegistryServeResult } from '../results.js';
@@ -45,6 +45,7 @@ export async function runRegistry(options: ServeOptions, context: OpsContext, te
 
 async function serveStore(serving: Serving, context: OpsContext, tell: Tell): Promise<void> {
   const { store, settings } = serving;
+  if (settings.upstream !== undefined) markMirror(store.path, settings.upstream.text);
   const log = serving.options.accessLog === undefined ? undefined : await openLogFile(serving.options.accessLog, context);
   // What is fetched for somebody goes on while the server waits for what is under way.
   const lifetime = new AbortController();

@@ -2,7 +2,7 @@ import { compileGlobs } from '../../buildfile/index.js';
 import { mapConcurrent } from '../../bytes/index.js';
 import { type BlobSink, createError, type Descriptor, type Digest } from '../../core/index.js';
 import { copyGraph, findLayerPath, walkGraph } from '../../oci/index.js';
-import { openLayout } from '../../store/index.js';
+import { markMirror, openLayout } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
 import { toAbsolute } from '../paths.js';
 import { parseRemote, type RemoteReference } from '../remote-reference.js';
@@ -36,6 +36,7 @@ export async function warmRegistry(options: WarmOptions, context: OpsContext): P
   const layout = await openLayout(toAbsolute(options.dir, context), { ...context, create: true });
   const found = await mapConcurrent(wanted, context.concurrency, ({ text, reference }) => find(text, reference, options, context));
   const lease = await layout.lease();
+  markMirror(layout.path, wanted[0]?.reference.host ?? '');
   try {
     const packages: WarmedPackage[] = [];
     for (const { name, source, isWanted } of found) {

@@ -1,4 +1,4 @@
-import { createError } from '../../core/index.js';
+import { assertWanted, createError } from '../../core/index.js';
 import type { Connection } from './connection.js';
 import type { OutgoingContent } from './outgoing-content.js';
 import { isPassingError, toDelay, wait } from './retry.js';
@@ -48,7 +48,7 @@ export class PieceSending {
 
   #assertWanted(): void {
     const { signal } = this.#options;
-    if (signal?.aborted === true) throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+    assertWanted(signal);
   }
 
   async #send(state: UploadState): Promise<UploadState | 'no pieces'> {

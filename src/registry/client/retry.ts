@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createError, isToolkitError } from '../../core/index.js';
+import { createCancelled, isToolkitError } from '../../core/index.js';
 
 /** How often, and how long between, in milliseconds. Tests pass short ones. */
 export interface RetryPolicy {
@@ -46,6 +46,6 @@ export async function wait(milliseconds: number, signal: AbortSignal | undefined
   try {
     await pause(milliseconds, undefined, signal === undefined ? {} : { signal });
   } catch (cause) {
-    throw createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause });
+    throw createCancelled(cause);
   }
 }

@@ -38,15 +38,14 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
 
 type RootChange = Parameters<RootList['changeRoots']>[0];
 
-/** Somebody who prunes the store may take a manifest away before a root holds it: then it is put once more. */
+/** Under a lease, so that nobody who prunes the store takes the manifest away before a root holds it. */
 async function keep({ store }: RegistryRoom, { digest, size }: Descriptor, bytes: Uint8Array, change: RootChange): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+  const lease = await store.lease();
+  try {
     await store.put({ kind: 'bytes', bytes }, { expected: { digest, size } });
-    try {
-      return await store.changeRoots(change);
-    } catch (error) {
-      if (attempt >= 3 || !isToolkitError(error, 'store/blob-missing')) throw error;
-    }
+    await store.changeRoots(change);
+  } finally {
+    lease.release();
   }
 }
 

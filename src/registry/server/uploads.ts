@@ -75,7 +75,7 @@ async function isMounted(room: RegistryRoom, repository: string, digest: Digest,
 
 function toAlgorithm(digest: Digest | undefined, asked: string | null): DigestAlgorithm {
   if (digest !== undefined) return splitDigest(digest).algorithm;
-  if (asked === null || asked in digestAlgorithms) return (asked ?? 'sha256') as DigestAlgorithm;
+  if (asked === null || Object.hasOwn(digestAlgorithms, asked)) return (asked ?? 'sha256') as DigestAlgorithm;
   const known = Object.keys(digestAlgorithms);
   throw new Refusal(400, 'DIGEST_INVALID', `Digests are made by ${known.join(' or ')} here`, { detail: { algorithm: asked.slice(0, 100), known } });
 }

@@ -1,4 +1,4 @@
-import { createError } from '../../../core/index.js';
+import { createCancelled } from '../../../core/index.js';
 
 interface Running<T> {
   readonly result: Promise<T>;
@@ -50,5 +50,5 @@ function whenAborted(signal: AbortSignal): { readonly promise: Promise<never>; f
 }
 
 function cancelled(signal: AbortSignal): Error {
-  return createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+  return createCancelled(signal.reason);
 }

@@ -1,5 +1,5 @@
 import { isSystemError } from '../../../bytes/index.js';
-import { createError, isToolkitError } from '../../../core/index.js';
+import { createCancelled, createError, isToolkitError } from '../../../core/index.js';
 import type { Exchange } from './exchange.js';
 import { toHostPort, toPlainUrl } from './http-url.js';
 
@@ -53,7 +53,7 @@ export function toTransportError(error: unknown, target: Target): Error {
 }
 
 export function cancelled(signal: AbortSignal): Error {
-  return createError('core/cancelled', { message: 'Cannot go on: the work was cancelled', cause: signal.reason });
+  return createCancelled(signal.reason);
 }
 
 export function interrupted({ method, url }: Target, reason: string, cause?: unknown): Error {
