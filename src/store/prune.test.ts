@@ -142,6 +142,15 @@ describe('prune', () => {
     expect(await prune(store)).toMatchObject({ kept: 0 });
   });
 
+  it('ends when it is told to, and takes nothing more', async () => {
+    await store.tag('a', await putManifest([await putText('w')]));
+    await putText('lost');
+    age();
+    await expect(prune(store, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'core/cancelled' });
+    expect(listBlobs(home)).toHaveLength(4);
+    expect(await prune(store)).toMatchObject({ removed: [{ size: 4 }] });
+  });
+
   it('leaves alone what is no blob', async () => {
     await putText('lost');
     writeFileSync(join(home, 'blobs/sha256/README'), 'mine');

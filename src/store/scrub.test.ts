@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestBytes } from '../../test/suites/registry-store-suite.js';
-import { type ByteCounters, createCounters, type Descriptor, type Digest, type Progress } from '../core/index.js';
+import { type ByteCounters, createCounters, type Descriptor, type Digest, type Progress, repositoryAnnotation } from '../core/index.js';
 import { emptyDescriptor, emptyJson, mediaTypes, serialize } from '../oci/index.js';
 import { toBlobPath } from './blob-path.js';
 import { hashBlobFile } from './hash-blob-file.js';
-import { type LayoutRegistryStore, openRegistryStore, prune, scrub } from './index.js';
+import { type LayoutRegistryStore, markMirror, openRegistryStore, prune, scrub } from './index.js';
 import { setAside } from './quarantine.js';
-import { repositoryAnnotation } from '../core/index.js';
 
 let path: string;
 let counters: ByteCounters;
@@ -51,6 +50,17 @@ describe('scrub', () => {
     expect(result).toEqual({ checked: 4, bytes: counters.read, bad: [], missing: [], affected: [] });
     expect(counters.hashed).toBe(counters.read);
     expect(existsSync(join(path, 'quarantine'))).toBe(false);
+  });
+
+  it('misses nothing in the folder of a mirror, but still finds what is bad', async () => {
+    const [asked, bad] = [await putText('not asked for yet'), await putText('bad')];
+    await putPackage('demo:1', [asked]);
+    await putPackage('demo:2', [bad]);
+    rmSync(toBlobPath(path, asked.digest));
+    overwrite(bad.digest, 'BAD');
+    expect(await scrub(store, { dryRun: true })).toMatchObject({ missing: [{ digest: asked.digest }], affected: ['demo:1', 'demo:2'] });
+    markMirror(path, 'https://registry.example.com');
+    expect(await scrub(store)).toMatchObject({ bad: [{ digest: bad.digest }], missing: [], affected: ['demo:2'] });
   });
 
   it('sets flipped bytes aside, so that they can be put again', async () => {
