@@ -21,7 +21,7 @@ export * from './owner.js';
 export * from './part-content.js';
 export { PartialFile } from './partial-file.js';
 export { findTwins } from './path-twins.js';
-export { type ChunkOutput, pump } from './pump.js';
+export { pump } from './pump.js';
 export { judgePath, normalizeEntryName, portabilityOf } from './safe-path.js';
 export { type BufferLoan, lendBuffers } from './threads/buffer-loan.js';
 export { allocateRing, createStreamHash, expectStream, lastChunk, type StreamHash } from './threads/stream-hash.js';

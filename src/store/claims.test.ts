@@ -4,12 +4,11 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDistantBlob } from '../../test/support/distant-blob.js';
 import { createOwner, toOwnerText } from '../bytes/index.js';
-import type { Descriptor, Digest } from '../core/index.js';
+import { type Descriptor, type Digest, repositoryAnnotation } from '../core/index.js';
 import { emptyDescriptor, emptyJson, mediaTypes, serialize } from '../oci/index.js';
 import { toBlobPath } from './blob-path.js';
 import { type LayoutRegistryStore, openRegistryStore, prune } from './index.js';
 import { toPartial } from './partials.js';
-import { repositoryAnnotation } from '../core/index.js';
 import { listBlobs } from './sweep.js';
 
 const hour = 3_600_000;

@@ -59,7 +59,7 @@ describe('scrub', () => {
     rmSync(toBlobPath(path, asked.digest));
     overwrite(bad.digest, 'BAD');
     expect(await scrub(store, { dryRun: true })).toMatchObject({ missing: [{ digest: asked.digest }], affected: ['demo:1', 'demo:2'] });
-    markMirror(path, 'https://registry.example.com');
+    markMirror(path, 'https://far.example');
     expect(await scrub(store)).toMatchObject({ bad: [{ digest: bad.digest }], missing: [], affected: ['demo:2'] });
   });
 

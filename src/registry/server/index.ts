@@ -3,10 +3,8 @@
  * adapter that puts it on a socket. Opens no files; never speaks to another registry by itself.
  */
 export type * from './http.js';
-export { createRegistry, type RegistryOptions } from './registry.js';
-export type { RegistryRules } from './room.js';
+export { createRegistry } from './registry.js';
 export type { Upstream } from './upstream.js';
-export type { AccessSource } from './access/access-file.js';
 export { type Access, authenticate } from './access/authenticate.js';
 export { checkOrigin } from './access/check-origin.js';
 export { openAccessLog } from './observe/access-log.js';

@@ -26,11 +26,11 @@ const mostBytes = 32 * 1024 * 1024;
 const mostFacts = 50_000;
 
 export function createManifestShelf(store: BlobSource, limits: Limits): ManifestShelf {
-  const facts = new Map<Digest, ManifestFacts>();
-  const bytes = new Map<Digest, Uint8Array>();
+  const facts = new Map<string, ManifestFacts>();
+  const bytes = new Map<string, Uint8Array>();
   let held = 0;
-  const keep = (digest: Digest, content: Uint8Array) => {
-    bytes.set(digest, content);
+  const keep = (key: string, content: Uint8Array) => {
+    bytes.set(key, content);
     held += content.byteLength;
     for (const [oldest, { byteLength }] of bytes) {
       if (held <= mostBytes) break;
@@ -43,28 +43,37 @@ export function createManifestShelf(store: BlobSource, limits: Limits): Manifest
     if (found === undefined) return undefined;
     if (facts.size >= mostFacts) facts.clear();
     const known = toFacts(found.parsed);
-    facts.set(descriptor.digest, known);
-    if (!bytes.has(descriptor.digest)) keep(descriptor.digest, found.bytes);
+    const key = toKey(descriptor);
+    facts.set(key, known);
+    if (!bytes.has(key)) keep(key, found.bytes);
     return { facts: known, bytes: found.bytes };
   };
   return {
-    findFacts: async (descriptor) => facts.get(descriptor.digest) ?? (await read(descriptor))?.facts,
+    findFacts: async (descriptor) => facts.get(toKey(descriptor)) ?? (await read(descriptor))?.facts,
     findBytes: async (descriptor) => {
-      const known = bytes.get(descriptor.digest);
+      const key = toKey(descriptor);
+      const known = bytes.get(key);
       if (known === undefined || !(await store.has(descriptor))) return (await read(descriptor))?.bytes;
       // Asked for again, it is the last to go.
-      bytes.delete(descriptor.digest);
-      bytes.set(descriptor.digest, known);
+      bytes.delete(key);
+      bytes.set(key, known);
       return known;
     },
   };
 }
 
+/** As it was promised: what was good as a manifest is not as an index. */
+function toKey({ mediaType, digest }: Descriptor): string {
+  return `${digest} ${mediaType}`;
+}
+
+/** Under a media type that nobody could have pushed it is none: an index that somebody else has written could make a web page of it. */
 async function findManifest(
   store: BlobSource,
   descriptor: Descriptor,
   limits: Limits,
 ): Promise<Awaited<ReturnType<typeof readManifest>> | undefined> {
+  if (!isManifestType(descriptor.mediaType) && !isIndexType(descriptor.mediaType)) return undefined;
   try {
     return await readManifest(store, descriptor, limits);
   } catch (error) {

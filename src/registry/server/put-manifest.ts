@@ -16,7 +16,7 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
   const { promised, tags } = parseNames(room, ask, reference);
   const bytes = await readBody(room, ask);
   const digest = digestOf(bytes, promised);
-  const parsed = parseManifest(bytes, reference, room.limits);
+  const parsed = parseSent(room, bytes, reference);
   const mediaType = decideMediaType(parsed, ask.request.headers['content-type']);
   const isKnown = (await room.views.of(repository)).manifests.has(digest);
   if (!isKnown) await assertComplete(room, repository, parsed);
@@ -73,6 +73,16 @@ async function readBody({ limits: { manifestBytes } }: RegistryRoom, { request }
     return await collect(request.body, manifestBytes, 'the manifest');
   } catch (error) {
     throw isToolkitError(error, 'bytes/limit') ? tooLarge : error;
+  }
+}
+
+/** Only here is a bad document the client's fault: those that the store holds are not. */
+function parseSent({ limits }: RegistryRoom, bytes: Uint8Array, reference: string): ParsedRoot {
+  try {
+    return parseManifest(bytes, reference, limits);
+  } catch (error) {
+    if (!isToolkitError(error, 'oci/bad-manifest') && !isToolkitError(error, 'core/bad-json')) throw error;
+    throw new Refusal(400, 'MANIFEST_INVALID', error.message, { cause: error });
   }
 }
 

@@ -49,7 +49,7 @@ export function toAnswer({ status, code, message, details }: Refusal, subject: R
 }
 
 /**
- * What the store, or a reader of manifests, threw. Undefined for what is no fault of the client: that is told to whoever runs the registry, and the
+ * What the store threw. Undefined for what is no fault of the client: that is told to whoever runs the registry, and the
  * client learns only that it happened.
  */
 export function findRefusal(error: unknown): Refusal | undefined {
@@ -62,9 +62,6 @@ export function findRefusal(error: unknown): Refusal | undefined {
       return new Refusal(400, 'DIGEST_INVALID', message, { cause });
     case 'bytes/size-mismatch':
       return new Refusal(400, 'SIZE_INVALID', message, { cause });
-    case 'oci/bad-manifest':
-    case 'core/bad-json':
-      return new Refusal(400, 'MANIFEST_INVALID', message, { cause });
     case 'bytes/disk-full':
       return new Refusal(507, 'UNKNOWN', 'The disk of the registry is full', { cause: error });
     case 'store/locked':
