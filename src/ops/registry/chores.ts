@@ -6,6 +6,8 @@ export interface ChoreSettings {
   /** Undefined: nothing is collected. */
   readonly gcIntervalMs: number | undefined;
   readonly uploadAgeMs: number;
+  /** Undefined: manifests without a tag stay. */
+  readonly untaggedAgeMs: number | undefined;
 }
 
 /** What a client was told is there, it may count on for so long without a claim. */
@@ -16,7 +18,7 @@ const uploadIntervalMs = 3_600_000;
 /** What keeps the folder of a server clean. `onCollected` hears how often. */
 export function listChores(
   store: LayoutRegistryStore,
-  { gcIntervalMs, uploadAgeMs }: ChoreSettings,
+  { gcIntervalMs, uploadAgeMs, untaggedAgeMs }: ChoreSettings,
   { limits, signal }: OpsContext,
   onCollected: () => void,
 ): readonly Chore[] {
@@ -30,7 +32,8 @@ export function listChores(
     purpose: 'delete what nothing needs any more',
     everyMs: gcIntervalMs,
     run: async () => {
-      await prune(store, { graceMs, uploadAgeMs, limits, signal });
+      const untagged = untaggedAgeMs === undefined ? {} : { untagged: { olderThanMs: untaggedAgeMs } };
+      await prune(store, { graceMs, uploadAgeMs, limits, signal, ...untagged });
       onCollected();
     },
   };

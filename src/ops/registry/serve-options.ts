@@ -31,4 +31,6 @@ export interface ServeOptions {
   readonly gcInterval?: string;
   /** `7d` without it. */
   readonly uploadTtl?: string;
+  /** How long a manifest without a tag is kept that is attached to nothing; for good without it. */
+  readonly untaggedTtl?: string;
 }

@@ -28,8 +28,9 @@ describe('parseServeOptions', () => {
     ],
     [
       { gcInterval: 'off', uploadTtl: '1d' },
-      { gcIntervalMs: undefined, uploadAgeMs: 86_400_000 },
+      { gcIntervalMs: undefined, uploadAgeMs: 86_400_000, untaggedAgeMs: undefined },
     ],
+    [{ untaggedTtl: '2d' }, { untaggedAgeMs: 172_800_000 }],
     [{ listen: '[::1]:0' }, { listen: { host: '::1', port: 0 }, isLocal: true }],
     [
       { ...everywhere, htpasswd: 'f' },
@@ -51,6 +52,7 @@ describe('parseServeOptions', () => {
     ['other machines reach it', everywhere, '--insecure-no-auth'],
     ['a name may be any machine', { listen: 'models.lan:5000' }, '--htpasswd FILE or --token-file FILE'],
     ['logins do not go with no logins', { ...everywhere, insecureNoAuth: true, htpasswd: 'f' }, '--insecure-no-auth'],
+    ['nothing is ever deleted', { untaggedTtl: '1d', gcInterval: 'off' }, '--untagged-ttl'],
     ['there is nobody to be anonymous', { anonymousPull: true }, '--anonymous-pull'],
     ['a folder that is named stays', { dir: 'd', tmp: true }, '--dir and --tmp'],
     ['a certificate has a key', { tlsCert: 'f' }, '--tls-cert'],

@@ -14,6 +14,8 @@ export interface ServeSettings {
   readonly upstream: UpstreamAddress | undefined;
   readonly gcIntervalMs: number | undefined;
   readonly uploadAgeMs: number;
+  /** Undefined: they stay. */
+  readonly untaggedAgeMs: number | undefined;
 }
 
 /** Throws `ops/bad-option` for what is wrong, and for what contradicts itself or is dangerous without being said. */
@@ -33,11 +35,14 @@ export function parseServeOptions(options: ServeOptions): ServeSettings {
     upstream,
     gcIntervalMs: parseInterval(gcInterval, '--gc-interval'),
     uploadAgeMs: parseDuration(uploadTtl, '--upload-ttl'),
+    untaggedAgeMs: options.untaggedTtl === undefined ? undefined : parseDuration(options.untaggedTtl, '--untagged-ttl'),
   };
 }
 
 function assertConsistent(options: ServeOptions, isGuarded: boolean): void {
-  const { dir, tmp, tlsCert, tlsKey, anonymousPull, insecureNoAuth } = options;
+  const { dir, tmp, tlsCert, tlsKey, anonymousPull, insecureNoAuth, untaggedTtl, gcInterval } = options;
+  if (untaggedTtl !== undefined && gcInterval === 'off')
+    throw contradiction('--untagged-ttl', 'nothing is deleted with --gc-interval off', 'Leave one of them out');
   if (dir !== undefined && tmp === true) throw contradiction('--dir and --tmp', 'a folder that is named is not removed', 'Leave one of them out');
   if (tlsCert === undefined && tlsKey !== undefined) throw contradiction('--tls-key', 'the certificate is missing', 'Add --tls-cert FILE');
   if (tlsCert !== undefined && tlsKey === undefined) throw contradiction('--tls-cert', 'its key is missing', 'Add --tls-key FILE');

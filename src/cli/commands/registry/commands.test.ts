@@ -44,7 +44,7 @@ describe('options', () => {
       { ...plain, dir: 'd', listen: ':0', portFile: 'p', readOnly: true, serveHosts: ['a', 'b'], allowHosts: ['c'], mirror: 'https://h' },
     ],
     [
-      'registry serve --tmp --htpasswd h --token-file t --anonymous-pull --tls-cert c --tls-key k --gc-interval off --upload-ttl 1d --access-log l',
+      'registry serve --tmp --htpasswd h --token-file t --anonymous-pull --tls-cert c --tls-key k --gc-interval off --upload-ttl 1d --untagged-ttl 30d --access-log l',
       'serveRegistry',
       serving,
       {
@@ -57,6 +57,7 @@ describe('options', () => {
         tlsKey: 'k',
         gcInterval: 'off',
         uploadTtl: '1d',
+        untaggedTtl: '30d',
         accessLog: 'l',
       },
     ],

@@ -34,11 +34,12 @@ export const serve: CommandModule = {
       .option('--access-log <file>', 'a JSON line for every request; - is standard output')
       .option('--gc-interval <duration>', 'how often what nothing needs any more is deleted, or off', '1h')
       .option('--upload-ttl <duration>', 'how long an upload that stopped is kept', '7d')
+      .option('--untagged-ttl <duration>', 'how long a package without a tag is kept; for good without it')
       .action(({ mirror: upstream, ...options }) => {
         // The option of this name that commands with names have may be repeated.
         const mirror = typeof upstream === 'string' ? upstream : undefined;
         const { dir, tmp, listen, portFile, readOnly, htpasswd, tokenFile, anonymousPull, insecureNoAuth, tlsCert, tlsKey } = options;
-        const { allowHost, serveHost, accessLog, gcInterval, uploadTtl } = options;
+        const { allowHost, serveHost, accessLog, gcInterval, uploadTtl, untaggedTtl } = options;
         if (accessLog === '-' && options.json === true)
           throw usageError(
             'Cannot write the access log to standard output with --json: the address goes there, as one document',
@@ -46,7 +47,7 @@ export const serve: CommandModule = {
           );
         const log = accessLog === undefined ? {} : { accessLog: accessLog === '-' ? cli.io.stdout : accessLog };
         const who = given({ htpasswd, tokenFile, anonymousPull, insecureNoAuth, tlsCert, tlsKey, allowHosts: allowHost, serveHosts: serveHost });
-        const wanted = { ...given({ dir, tmp, portFile, readOnly, mirror }), ...who, ...log, listen, gcInterval, uploadTtl };
+        const wanted = { ...given({ dir, tmp, portFile, readOnly, mirror, untaggedTtl }), ...who, ...log, listen, gcInterval, uploadTtl };
         return cli.runUntilEnded(options, (ops, context) => ops.serveRegistry(wanted, context), renderServe);
       }),
 };

@@ -41,6 +41,7 @@ describe('a login', () => {
 
   it.each([
     ['nothing', undefined],
+    ['an empty user with an empty password', basic('', '')],
     ['another password', basic('ada', 'Sesame')],
     ['an empty password', basic('ada', '')],
     ['a user who is not known', basic('eve', 'sesame')],
@@ -118,6 +119,12 @@ describe('rights', () => {
     expect((await open('GET', '/v2/')).headers['WWW-Authenticate']).toBe('Basic realm="modelport"');
     expect(await statusOf(open('GET', '/v2/', basic('ada', 'sesame')))).toBe(200);
     expect(await statusOf(open('GET', '/v2/a/manifests/v1', basic('ada', 'wrong')))).toBe(401);
+  });
+
+  it('are those of nobody with an empty user and an empty password, as some clients write it', async () => {
+    const open = guard({ passwords: source(passwords), tokens: source(tokens), anonymousPull: true });
+    const found = await Promise.all(requests.map(([method, target]) => statusOf(open(method, target, basic('', '')))));
+    expect(found).toEqual([401, 200, 200, 200, ...Array.from({ length: 11 }, () => 401)]);
   });
 });
 

@@ -24,6 +24,8 @@ export function parseAuthorization(field: string | undefined): Offer {
 
 function parseBasic(value: string): Offer {
   const pair = Buffer.from(value, 'base64').toString('utf8');
+  // skopeo and podman say so that they have no login, once they have seen that there is one.
+  if (pair === ':') return { kind: 'none' };
   const colon = pair.indexOf(':');
   const password = pair.slice(colon + 1);
   if (colon < 0 || Buffer.byteLength(password) > mostBytes) return { kind: 'malformed' };

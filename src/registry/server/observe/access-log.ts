@@ -22,8 +22,12 @@ export interface AccessLog {
 }
 
 export interface LogStream {
-  write(line: string): unknown;
+  /** Calls back once it has passed the line on, or cannot. */
+  write(line: string, taken: () => void): unknown;
 }
+
+/** Characters; lines beyond are lost. */
+const mostWaiting = 16 * 1024 * 1024;
 
 /** What JSON leaves as it is and a terminal may act on: DEL, the controls above ASCII, and what some take for the end of a line. */
 const moreControls = /[\u007f-\u009f\u2028\u2029]/g;
@@ -36,7 +40,14 @@ export async function openAccessLog(stream: LogStream): Promise<AccessLog> {
   const { pino, stdTimeFunctions } = await import('pino');
   // No level, no host, no process: it is one log of one kind. The time is then what a line begins with, and pino puts a comma before it.
   const options = { base: null, timestamp: () => stdTimeFunctions.isoTime().slice(1), formatters: { level: () => ({}) } };
-  const logger = pino(options, { write: (line) => void stream.write(line.replace(moreControls, escapeControl)) });
+  let waiting = 0;
+  const write = (line: string) => {
+    // A log that nobody reads must not fill the memory.
+    if (waiting > mostWaiting) return;
+    waiting += line.length;
+    stream.write(line.replace(moreControls, escapeControl), () => void (waiting -= line.length));
+  };
+  const logger = pino(options, { write });
   return { write: (entry) => logger.info(entry) };
 }
 

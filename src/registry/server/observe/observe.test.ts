@@ -124,6 +124,24 @@ describe('the access log', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual({ time: expect.any(String), ...entry, userAgent: 'a\u001b[31m\n{"user":"root"}\u2028\u009b1m\u007f' });
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ aborted: true });
   });
+
+  it('loses lines rather than fill the memory when nobody takes them', async () => {
+    let characters = 0;
+    let take = () => {};
+    const log = await openAccessLog({
+      write: (line, taken) => {
+        characters += line.length;
+        take = taken;
+      },
+    });
+    const entry = { id: 'x'.repeat(1024 * 1024), method: 'GET', endpoint: 'blob', status: 200, bytesIn: 0, bytesOut: 7, ms: 1.5 };
+    for (let count = 0; count < 40; count++) log.write(entry);
+    expect(characters / entry.id.length).toBeLessThan(18);
+    const before = characters;
+    take();
+    log.write(entry);
+    expect(characters).toBeGreaterThan(before);
+  });
 });
 
 describe('metrics', () => {
