@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createOwner, isSystemError, lifeOf, parseOwner, toIoError, toOwnerText } from '../bytes/index.js';
 import { listFolder, removeIfEmpty } from './folder.js';
 import { partialFolder } from './partials.js';
@@ -62,7 +62,10 @@ function makeLease(folder: string, text: string): void {
       writeFileSync(join(folder, ownerFile), text);
       return;
     } catch (error) {
-      if (attempt >= 100 || !isSystemError(error, 'ENOENT')) throw toIoError(error, 'write to', folder);
+      if (attempt < 100 && isSystemError(error, 'ENOENT')) continue;
+      rmSync(folder, { recursive: true, force: true });
+      removeIfEmpty(dirname(folder));
+      throw toIoError(error, 'write to', folder);
     }
   }
 }

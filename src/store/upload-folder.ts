@@ -39,8 +39,17 @@ export function toUploadFolder(layout: string, id: string): UploadFolder | undef
 }
 
 export function listUploadFolders(layout: string): UploadFolder[] {
+  return listIds(layout).flatMap((id) => toUploadFolder(layout, id) ?? []);
+}
+
+/** Asked before each upload that begins, however many there are. */
+export function countUploadFolders(layout: string): number {
+  return listIds(layout).length;
+}
+
+function listIds(layout: string): string[] {
   if (findPlanted(toUploads(layout)) !== undefined) return [];
-  return listFolder(toUploads(layout)).flatMap((id) => toUploadFolder(layout, id) ?? []);
+  return listFolder(toUploads(layout)).filter((id) => idGrammar.test(id));
 }
 
 /** What stands in the place of the uploads' folder, or of the one above it, and is none: a link there could lead anywhere. */
@@ -63,7 +72,10 @@ export function makeUploadFolder({ path }: UploadFolder, note: UploadNote): void
       writeFileSync(join(path, 'upload.json'), JSON.stringify(note), { flag: 'wx', mode: 0o600 });
       return;
     } catch (error) {
-      if (attempt >= attempts || !isSystemError(error, 'ENOENT')) throw toIoError(error, 'write to', path);
+      if (attempt < attempts && isSystemError(error, 'ENOENT')) continue;
+      rmSync(path, { recursive: true, force: true });
+      for (const folder of [dirname(path), dirname(dirname(path))]) removeIfEmpty(folder);
+      throw toIoError(error, 'write to', path);
     }
   }
 }

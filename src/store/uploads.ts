@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ByteCounters, createError, type UploadStore } from '../core/index.js';
 import { judgeRepository } from './judge-repository.js';
 import { UploadFile } from './upload-file.js';
-import { listUploadFolders, makeUploadFolder, purgeUploadFolders, readUploadNote, toUploadFolder } from './upload-folder.js';
+import { countUploadFolders, makeUploadFolder, purgeUploadFolders, readUploadNote, toUploadFolder } from './upload-folder.js';
 
 /** Uploads into a layout: a folder each, which an earlier or another process may have begun. */
 export function createUploads(layout: string, counters: ByteCounters): UploadStore {
@@ -33,7 +33,7 @@ export function createUploads(layout: string, counters: ByteCounters): UploadSto
       upload.refresh();
       return upload;
     },
-    countUploads: () => listUploadFolders(layout).length,
+    countUploads: () => countUploadFolders(layout),
     purgeUploads: async (ageMs) => {
       const { ids } = await purgeUploadFolders(layout, ageMs, { dryRun: false });
       for (const id of ids) forget(id);

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { createMetrics, createRegistry, listen, type RegistryListener, type Upstream } from '../../registry/server/index.js';
 import { type LayoutRegistryStore, markMirror } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
@@ -49,6 +49,8 @@ async function serveStore(serving: Serving, context: OpsContext, tell: Tell): Pr
   const log = serving.options.accessLog === undefined ? undefined : await openLogFile(serving.options.accessLog, context);
   // What is fetched for somebody goes on while the server waits for what is under way.
   const lifetime = new AbortController();
+  // Every fetch listens to it, and there is no limit to how many are under way.
+  setMaxListeners(0, lifetime.signal);
   try {
     const upstream = settings.upstream === undefined ? undefined : await openMirrored(settings.upstream, lifetime.signal, context);
     const { listener, onCollected, drain } = await open(serving, upstream, log?.stream, context);

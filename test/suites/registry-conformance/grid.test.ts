@@ -79,7 +79,13 @@ describe('the table of the grid', () => {
       { title: 'theirs', results: results.slice(0, 1) },
     ];
     expect(renderChecks(columns).split('\n')).toEqual(
-      expect.arrayContaining(['| check | ours | theirs |', '| --- | ---: | ---: |', '| Blob get | 3 | 1 |', '| Ping | 0 of 1 |  |', '| all | 3 of 4 | 1 |']),
+      expect.arrayContaining([
+        '| check | ours | theirs |',
+        '| --- | ---: | ---: |',
+        '| Blob get | 3 | 1 |',
+        '| Ping | 0 of 1 |  |',
+        '| all | 3 of 4 | 1 |',
+      ]),
     );
     expect(renderKinds(columns)).toBe(
       ['| data | ours | theirs |', '| --- | ---: | ---: |', '| image | 1 of 2 | 1 |', '| blobs | 2 |  |', '| all | 3 of 4 | 1 |', ''].join('\n'),
@@ -87,7 +93,10 @@ describe('the table of the grid', () => {
   });
 
   it('stands in the documentation as it is', () => {
-    const columns = (['1.1', 'dev'] as const).map((title) => ({ title, results: conformanceCells(title).map((cell) => ({ ...cell, passed: true })) }));
+    const columns = (['1.1', 'dev'] as const).map((title) => ({
+      title,
+      results: conformanceCells(title).map((cell) => ({ ...cell, passed: true })),
+    }));
     const page = readFileSync(new URL('../../../docs/registry.md', import.meta.url), 'utf8').split('\n');
     const rows = renderChecks(columns).split('\n').slice(2, -1);
     expect(rows.filter((row) => !page.some((line) => line.startsWith(row)))).toEqual([]);
