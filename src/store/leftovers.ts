@@ -7,7 +7,7 @@ const forgottenMs = 10 * 60_000;
 
 /** Temp files of a change of the index, and locks on locks, that a crash left behind. Other machines may share the store, so that only age tells. */
 export function listForgotten(layout: string): string[] {
-  return ['.', 'cache', join('ingest', 'partial')].flatMap((name) => listForgottenIn(join(layout, name)));
+  return ['.', 'cache', 'registry', join('ingest', 'partial')].flatMap((name) => listForgottenIn(join(layout, name)));
 }
 
 export function listForgottenIn(folder: string): string[] {

@@ -107,11 +107,12 @@ describe('prune', () => {
     mkdirSync(dead);
     writeFileSync(join(dead, 'owner'), toOwnerText({ ...createOwner(), pid: 2 ** 22 + 1 }));
     writeFileSync(join(dead, '1'), 'half a blob');
-    const temporary = join(home, '.modelport-1-0123456789ab.tmp');
-    writeFileSync(temporary, '');
+    mkdirSync(join(home, 'registry'));
+    const temporaries = ['.', 'registry'].map((name) => join(home, name, '.modelport-1-0123456789ab.tmp'));
+    for (const temporary of temporaries) writeFileSync(temporary, '');
     expect(await prune(store, { dryRun: true })).toMatchObject({ leftovers: 1 });
-    utimesSync(temporary, 1, 1);
-    expect(await prune(store)).toMatchObject({ leftovers: 2, removed: [] });
+    for (const temporary of temporaries) utimesSync(temporary, 1, 1);
+    expect(await prune(store)).toMatchObject({ leftovers: 3, removed: [] });
     expect(existsSync(dead)).toBe(false);
     expect(readdirSync(join(home, 'ingest'))).toHaveLength(1);
     lease.release();

@@ -8,6 +8,8 @@ const versions: readonly (readonly [Tool, readonly string[], RegExp])[] = [
   ['umoci', ['--version'], /umoci version 0\./],
   ['podman', ['--version'], /podman version [45]\./],
   ['runc', ['--version'], /runc version 1\./],
+  ['containerd', ['--version'], /containerd .+ v?[12]\.\d+\./],
+  ['ctr', ['--version'], /ctr .+ v?[12]\.\d+\./],
   ['oras', ['version'], /1\.3\.3/],
   ['crane', ['version'], /0\.21\.0/],
   ['modctl', ['version'], /Version/],

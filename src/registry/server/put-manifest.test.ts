@@ -1,11 +1,12 @@
 /** A manifest and whoever prunes the store at the same moment. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { askOf, manifestType, pushBlob, sha256, toManifest } from '../../../test/support/ask-registry.js';
-import type { RegistryStore } from '../../core/index.js';
+import { askOf, indexType, manifestType, pushBlob, pushPackage, sha256, toManifest } from '../../../test/support/ask-registry.js';
+import { defaultLimits, type RegistryStore } from '../../core/index.js';
 import { type LayoutRegistryStore, openRegistryStore, prune } from '../../store/index.js';
+import type { RegistryHandler } from './http.js';
 import { createRegistry } from './registry.js';
 
 let folder: string;
@@ -50,6 +51,41 @@ it('stays when the store is pruned before a root holds it', async () => {
   const put = () => ask('PUT', '/v2/demo/a/manifests/v1', { headers: { 'Content-Type': manifestType }, body: text });
   expect([(await put()).status, removed]).toEqual([201, [sha256('nobody needs it')]]);
   expect((await ask('GET', '/v2/demo/a/manifests/v1')).bytes.toString()).toBe(text);
+});
+
+it('is mended by pushing it again', async () => {
+  const store = await openRegistryStore(join(folder, 'layout'), { create: true });
+  const push = (handler: RegistryHandler) => pushPackage(askOf(handler), 'demo/a', 'v1', ['one']);
+  const digest = await push(createRegistry({ store }));
+  const { text } = toManifest(['one']);
+  const path = toBlobPath(store, text);
+  rmSync(path);
+  writeFileSync(path, text.replace('"schemaVersion":2', '"schemaVersion":3'));
+  const later = createRegistry({ store });
+  const get = () => askOf(later)('GET', `/v2/demo/a/manifests/${digest}`);
+  expect((await get()).status).toBe(500);
+  await push(later);
+  expect((await get()).bytes.toString()).toBe(text);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+});
+
+it('is refused when it names more than a collector walks through', async () => {
+  const store = await openRegistryStore(join(folder, 'layout'), { create: true });
+  const ask = askOf(createRegistry({ store, limits: { ...defaultLimits, graphNodes: 10 } }));
+  const children = [
+    await pushPackage(ask, 'demo/a', undefined, ['1', '2', '3', '4']),
+    await pushPackage(ask, 'demo/a', undefined, ['5', '6', '7', '8']),
+  ];
+  const put = async (digests: readonly string[]) => {
+    const sizes = await Promise.all(digests.map(async (digest) => (await ask('GET', `/v2/demo/a/manifests/${digest}`)).bytes.length));
+    const manifests = digests.map((digest, at) => ({ mediaType: manifestType, digest, size: sizes[at] }));
+    const body = JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests });
+    return ask('PUT', '/v2/demo/a/manifests/all', { headers: { 'Content-Type': indexType }, body });
+  };
+  expect((await put(children)).code).toBe('MANIFEST_INVALID');
+  expect((await put(children.slice(1))).status).toBe(201);
+  // What is listed twice is walked through once.
+  expect((await put([...children.slice(1), ...children.slice(1)])).status).toBe(201);
 });
 
 function toBlobPath({ path }: LayoutRegistryStore, content: string): string {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { collect } from '../../bytes/index.js';
+import { collect, fromBytes } from '../../bytes/index.js';
 import { type Descriptor, type Digest, isTag, isToolkitError, parseDigest, type RootList, splitDigest } from '../../core/index.js';
-import { children, findSubject, isIndexType, isKindOfType, isManifestType, mediaTypes, type ParsedRoot, parseManifest } from '../../oci/index.js';
+import { findSubject, isIndexType, isKindOfType, isManifestType, mediaTypes, type ParsedRoot, parseManifest } from '../../oci/index.js';
 import { emptyAnswer } from './answers.js';
+import { assertComplete, assertMeasured } from './assert-complete.js';
 import { isNamed } from './blobs.js';
 import type { RegistryResponse } from './http.js';
-import { toFacts } from './manifest-shelf.js';
 import { Refusal } from './refusal.js';
 import { findTagged, withManifest } from './root-changes.js';
 import type { Ask, RegistryRoom } from './room.js';
@@ -20,9 +20,9 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
   const mediaType = decideMediaType(parsed, ask.request.headers['content-type']);
   const isKnown = (await room.views.of(repository)).manifests.has(digest);
   if (!isKnown) await assertComplete(room, repository, parsed);
-  if (!isKnown) await assertShallow(room, parsed);
+  if (!isKnown) await assertMeasured(room, parsed);
   const descriptor: Descriptor = { mediaType, digest, size: bytes.byteLength };
-  await keep(room, descriptor, bytes, (roots) => {
+  await keep(room, repository, { descriptor, bytes }, (roots) => {
     assertUnchanged(ask, tags, (tag) => findTagged(roots, repository, tag, room.index.placeOf));
     return withManifest(roots, repository, tags, descriptor, room.index.placeOf);
   });
@@ -39,14 +39,40 @@ export async function putManifest(room: RegistryRoom, ask: Ask, { repository, re
 type RootChange = Parameters<RootList['changeRoots']>[0];
 
 /** Under a lease, so that nobody who prunes the store takes the manifest away before a root holds it. */
-async function keep({ store }: RegistryRoom, { digest, size }: Descriptor, bytes: Uint8Array, change: RootChange): Promise<void> {
+async function keep(room: RegistryRoom, repository: string, manifest: Manifest, change: RootChange): Promise<void> {
+  const { store } = room;
+  const { bytes, descriptor } = manifest;
   const lease = await store.lease();
   try {
-    await store.put({ kind: 'bytes', bytes }, { expected: { digest, size } });
+    if (await isDamaged(room, descriptor)) await mend(store, repository, manifest);
+    else await store.put({ kind: 'bytes', bytes }, { expected: descriptor });
     await store.changeRoots(change);
   } finally {
     lease.release();
   }
+}
+
+interface Manifest {
+  readonly descriptor: Descriptor;
+  readonly bytes: Uint8Array;
+}
+
+/** Wrong bytes of the right length. A store takes them for what they should be, and would not write anything. */
+async function isDamaged({ shelf }: RegistryRoom, descriptor: Descriptor): Promise<boolean> {
+  try {
+    await shelf.findBytes(descriptor);
+    return false;
+  } catch (error) {
+    if (error instanceof Refusal) return true;
+    throw error;
+  }
+}
+
+/** What is uploaded is written in any case. */
+async function mend(store: RegistryRoom['store'], repository: string, { bytes, descriptor }: Manifest): Promise<void> {
+  const upload = await store.beginUpload(repository, splitDigest(descriptor.digest).algorithm);
+  await upload.append(fromBytes(bytes), bytes.byteLength);
+  await upload.finish(descriptor.digest);
 }
 
 /** The digest that was promised, if any, and the tags to be set. */
@@ -108,60 +134,6 @@ function decideMediaType(parsed: ParsedRoot, field: string | undefined): string 
 
 function badType(message: string): Refusal {
   return new Refusal(400, 'MANIFEST_INVALID', message);
-}
-
-/**
- * Everything that it names is in the repository, but for its subject and for layers that may not be given away; and it stays there until the manifest
- * names it, whatever else is deleted meanwhile.
- */
-async function assertComplete(room: RegistryRoom, repository: string, parsed: ParsedRoot): Promise<void> {
-  const foreign = listForeign(parsed);
-  const missing: Digest[] = [];
-  for (const [position, descriptor] of children(parsed).entries()) {
-    const found = await claimChild(room, repository, descriptor);
-    if (found === undefined && !foreign.has(position)) missing.push(descriptor.digest);
-    if (found !== undefined && found.size !== descriptor.size) {
-      throw new Refusal(400, 'MANIFEST_INVALID', `The blob ${found.digest} has ${found.size} bytes, the manifest says ${descriptor.size}`);
-    }
-  }
-  if (missing.length === 0) return;
-  throw new Refusal(
-    400,
-    'MANIFEST_BLOB_UNKNOWN',
-    `The manifest names ${missing.length === 1 ? 'a blob' : 'blobs'} that the repository does not have`,
-    {
-      detail: missing.slice(0, 100).map((digest) => ({ digest })),
-    },
-  );
-}
-
-/** Whoever walks through it, a collector too, goes down so far and no further. Each level is looked at once, however many ways lead there. */
-async function assertShallow({ shelf, limits: { indexDepth } }: RegistryRoom, parsed: ParsedRoot): Promise<void> {
-  let level: readonly Descriptor[] = toFacts(parsed).manifests;
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > indexDepth) throw new Refusal(400, 'MANIFEST_INVALID', `Indexes are nested at most ${indexDepth} levels deep here`);
-    const below = new Map<Digest, Descriptor>();
-    for (const descriptor of level) for (const child of (await shelf.findFacts(descriptor))?.manifests ?? []) below.set(child.digest, child);
-    level = [...below.values()];
-  }
-}
-
-async function claimChild({ store, views }: RegistryRoom, repository: string, { digest }: Descriptor): Promise<Descriptor | undefined> {
-  if (!store.hasClaim(repository, digest)) {
-    const view = await views.of(repository);
-    if (!view.blobs.has(digest) && !view.manifests.has(digest)) return undefined;
-    await store.claim(repository, digest);
-  }
-  return store.touch(digest) ? store.findBlob(digest) : undefined;
-}
-
-/** Positions among the children. (OCI image-spec, layer.md, Non-Distributable Layers) */
-function listForeign({ kind, json }: ParsedRoot): ReadonlySet<number> {
-  const layers = kind === 'manifest' && Array.isArray(json['layers']) ? (json['layers'] as readonly { mediaType?: unknown; urls?: unknown }[]) : [];
-  const isForeign = ({ mediaType, urls }: { mediaType?: unknown; urls?: unknown }) =>
-    /[.]nondistributable[.]|[.]foreign[.]/.test(String(mediaType)) || (Array.isArray(urls) && urls.length > 0);
-  // The config is the first child.
-  return new Set(layers.flatMap((layer, position) => (isForeign(layer) ? [position + 1] : [])));
 }
 
 /** `If-Match` and `If-None-Match` let clients change a tag without overwriting what another one has just set. (RFC 9110, 13.1) */

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTool, orThrow, type Outcome, run } from './tools.js';
+import { findTool, orThrow, type Outcome, run, type Surroundings } from './tools.js';
 
 /**
  * podman with images and state of its own, as it runs inside containers and on hosts with hybrid cgroups too: runc, no limits that
@@ -31,8 +31,8 @@ export class Podman {
     ];
   }
 
-  run(args: readonly string[]): Outcome {
-    return run('podman', [...this.#global, ...args], { env: this.#env });
+  run(args: readonly string[], { env = {}, ...rest }: Surroundings = {}): Outcome {
+    return run('podman', [...this.#global, ...args], { ...rest, env: { ...this.#env, ...env } });
   }
 
   must(args: readonly string[]): string {

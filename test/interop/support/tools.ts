@@ -11,6 +11,8 @@ export const tools = [
   'umoci',
   'podman',
   'runc',
+  'containerd',
+  'ctr',
   'oras',
   'crane',
   'modctl',

@@ -39,8 +39,10 @@ export class Workplace {
   }
 
   async close(): Promise<void> {
-    for (const opened of this.#opened.splice(0).toReversed()) await opened.close();
+    const failures: unknown[] = [];
+    for (const opened of this.#opened.splice(0).toReversed()) await opened.close().catch((error: unknown) => failures.push(error));
     removeFolder(this.folder);
+    if (failures.length > 0) throw failures[0];
   }
 
   async open<T extends Closable>(opening: Promise<T>): Promise<T> {
