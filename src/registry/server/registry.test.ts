@@ -186,6 +186,26 @@ describe.each(stores)('a registry over %s', (_, open) => {
       expect(whole).toMatch(/^0-1[17]$/);
     });
 
+    it('are not stopped by a piece that comes late', async () => {
+      const location = await begin();
+      await ask('PATCH', location, { headers: { 'Content-Range': '0-4' }, body: 'first' });
+      let [reached, release] = [() => {}, () => {}];
+      const isReached = new Promise<void>((resolve) => (reached = resolve));
+      const isReleased = new Promise<void>((resolve) => (release = resolve));
+      const slow = async function* (): ByteStream {
+        yield Buffer.from(' sec');
+        reached();
+        await isReleased;
+        yield Buffer.from('ond');
+      };
+      const goingOn = ask('PATCH', location, { headers: { 'Content-Range': '5-11' }, body: slow() });
+      await isReached;
+      expect((await ask('PATCH', location, { headers: { 'Content-Range': '0-4' }, body: 'first' })).status).toBe(416);
+      release();
+      expect((await goingOn).status).toBe(202);
+      expect((await ask('PUT', `${location}?digest=${sha256('first second')}`)).status).toBe(201);
+    });
+
     it('keep what came before a broken connection', async () => {
       const location = await begin();
       const broken = async function* (): ByteStream {

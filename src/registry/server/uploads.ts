@@ -102,12 +102,24 @@ async function goOn(room: RegistryRoom, ask: Ask, route: KnownUpload): Promise<R
     throw new Refusal(400, 'DIGEST_INVALID', 'An upload is finished with ?digest= and the digest of all its bytes');
   }
   const digest = ask.request.method === 'PUT' && text !== null ? parseDigest(text) : undefined;
+  await refuseLate(room, ask, route);
   const answer = await room.desk.work(route.id, async (upload, guard) => {
     if (upload.repository !== route.repository) return undefined;
     await append(ask.request, upload, guard);
     return digest === undefined ? accepted(ask, upload, {}) : finish(ask, upload, digest);
   });
   return answer ?? unknownUpload(ask.request);
+}
+
+/** A piece that was sent before its client gave up, and comes after the one with which it went on, must not stop that. */
+async function refuseLate({ store }: RegistryRoom, { request }: Ask, { id, repository }: KnownUpload): Promise<void> {
+  const range = parsePieceRange(request.headers['content-range'] ?? '');
+  const upload = range === undefined ? undefined : await store.findUpload(id);
+  if (range !== undefined && upload?.repository === repository && range.start < upload.size) throw outOfOrder(upload, range.start);
+}
+
+function outOfOrder(upload: Upload, start: number): Refusal {
+  return new Refusal(416, 'BLOB_UPLOAD_INVALID', `The next byte is ${upload.size}, not ${start}`, { headers: placeOf(upload) });
 }
 
 async function append(request: RegistryRequest, upload: Upload, guard: Guard): Promise<void> {
@@ -117,9 +129,7 @@ async function append(request: RegistryRequest, upload: Upload, guard: Guard): P
   if (field === undefined) return length === 0 ? undefined : upload.append(stream, length);
   const range = parsePieceRange(field);
   if (range === undefined) throw new Refusal(400, 'BLOB_UPLOAD_INVALID', 'Content-Range is FIRST-LAST, both included', { headers: placeOf(upload) });
-  if (range.start !== upload.size) {
-    throw new Refusal(416, 'BLOB_UPLOAD_INVALID', `The next byte is ${upload.size}, not ${range.start}`, { headers: placeOf(upload) });
-  }
+  if (range.start !== upload.size) throw outOfOrder(upload, range.start);
   const promised = range.end - range.start;
   if (length !== undefined && length !== promised) {
     throw new Refusal(400, 'SIZE_INVALID', `Content-Range promises ${promised} bytes, Content-Length ${length}`, { headers: placeOf(upload) });
