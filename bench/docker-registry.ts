@@ -17,7 +17,7 @@ export async function startDockerRegistry(program: string, folder: string): Prom
   mkdirSync(folder);
   const root = join(folder, 'root');
   const config = join(folder, 'config.json');
-  writeFileSync(config, JSON.stringify(toConfig(root)));
+  writeFileSync(config, JSON.stringify(toDockerConfig(root, '127.0.0.1:0', 'info')));
   const child = spawn(program, ['serve', config], { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()).once('error', () => resolve()));
   const close = async () => {
@@ -34,12 +34,12 @@ export async function startDockerRegistry(program: string, folder: string): Prom
 }
 
 /** JSON is YAML. Port 0 lets the system choose; the log, which goes to stderr from level info on, says what it chose. */
-function toConfig(rootdirectory: string): unknown {
+export function toDockerConfig(rootdirectory: string, addr: string, level: 'info' | 'error'): unknown {
   return {
     version: '0.1',
-    log: { level: 'info', formatter: 'json', accesslog: { disabled: true } },
+    log: { level, formatter: 'json', accesslog: { disabled: true } },
     storage: { filesystem: { rootdirectory }, maintenance: { uploadpurging: { enabled: false } } },
-    http: { addr: '127.0.0.1:0' },
+    http: { addr },
   };
 }
 

@@ -48,10 +48,12 @@ export function untar(file: string, dir: string): Command {
 /** The least that a Node program can be. */
 export const nodeAlone: Command = { program: process.execPath, args: ['-e', '0'] };
 
-/** Of a registry that is at `url` with the repository: each blob with one POST and one PUT, its digest known before. */
+/** Of a registry that is at `url` with the repository: each blob with one POST and one PUT, its digest known before. The place it gives may be a path, with a query or without. */
 export function curlPush(url: string, blobs: readonly FileBlob[]): Command {
   const one = `location=$(${curl} -X POST -D - -o /dev/null "$0/blobs/uploads/" | tr -d '\\r' | sed -n 's/^[Ll]ocation: //p')
-    ${curl} -H Expect: -H 'Content-Type: application/octet-stream' -o /dev/null -T "$2" "$location&digest=$1"`;
+    case $location in /*) location=\${0%%/v2/*}$location ;; esac
+    case $location in *\\?*) sign='&' ;; *) sign='?' ;; esac
+    ${curl} -H Expect: -H 'Content-Type: application/octet-stream' -o /dev/null -T "$2" "$location\${sign}digest=$1"`;
   return fourAtATime(one, url, blobs);
 }
 

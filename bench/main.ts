@@ -61,8 +61,8 @@ async function ensureBuilt(): Promise<void> {
 async function measureAll(options: Options): Promise<Section[]> {
   const { signal } = interrupt;
   // On disk: the model, a package of it, and its files or an archive. In memory: the files, their tar, a store, the blobs of a peer.
-  // A registry holds one more, while modctl keeps a package beside the files.
-  const copies = options.sections.includes('registry') ? 4.4 : 3.3;
+  // A registry holds one more, while modctl keeps a package beside the files; for two registries it keeps two.
+  const copies = options.sections.includes('embedded') ? 6.6 : options.sections.includes('registry') ? 4.4 : 3.3;
   const workspace = openWorkspace({ disk: copies * options.size, memory: 100_000 * options.files });
   try {
     const meter = createMeter(workspace.disk, signal);

@@ -115,7 +115,7 @@ function execute(command: Command, signal: AbortSignal, watch?: (pid: number, st
 }
 
 /** What changes the start of Node, the language of tools or the behaviour of modelport stays outside. */
-function toEnvironment(env: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+export function toEnvironment(env: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(NODE_|npm_|MODELPORT_|SOURCE_DATE_EPOCH$)/.test(name));
   return { ...Object.fromEntries(inherited), LC_ALL: 'C', ...env };
 }

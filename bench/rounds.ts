@@ -30,19 +30,24 @@ export interface Runner {
 }
 
 /** All steps in turn, round after round, so that what the machine does beside falls on all alike. */
-export async function runRounds({ meter, say }: Runner, steps: readonly Step[], rounds: number, disk?: Disk): Promise<Results> {
+export async function runRounds(runner: Runner, steps: readonly Step[], rounds: number, disk?: Disk): Promise<Results> {
   const results = new Map<string, (Outcome | undefined)[]>(steps.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const step of steps) {
-      if (step.prepared !== undefined) await meter.measure(step.prepared);
-      if (disk !== undefined) await settle(meter, disk);
-      const outcome = step.once === true && round > 0 ? undefined : await meter.measure(step.command);
-      results.get(step.name)?.push(outcome);
-      if (outcome !== undefined) say(`${round + 1}/${rounds}  ${step.name}: ${describe(outcome)}`);
-      for (const path of step.removes ?? []) rmSync(path, { recursive: true, force: true });
+      results.get(step.name)?.push(step.once === true && round > 0 ? undefined : await runStep(runner, step, `${round + 1}/${rounds}`, disk));
     }
   }
   return results;
+}
+
+/** One step, and what comes before and after it outside of its time. `turn` says in the progress which one it is. */
+export async function runStep({ meter, say }: Runner, step: Step, turn: string, disk?: Disk): Promise<Outcome> {
+  if (step.prepared !== undefined) await meter.measure(step.prepared);
+  if (disk !== undefined) await settle(meter, disk);
+  const outcome = await meter.measure(step.command);
+  say(`${turn}  ${step.name}: ${describe(outcome)}`);
+  for (const path of step.removes ?? []) rmSync(path, { recursive: true, force: true });
+  return outcome;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { runEmbedded } from './embedded.js';
 import { runMany } from './many.js';
 import { runModel } from './model.js';
 import type { SectionName } from './options.js';
@@ -10,5 +11,6 @@ export const scenarios: Readonly<Record<SectionName, (bench: Bench) => Promise<S
   model: runModel,
   many: runMany,
   registry: runRegistry,
+  embedded: runEmbedded,
   start: runStart,
 };

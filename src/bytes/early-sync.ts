@@ -9,19 +9,26 @@ let isBusy = false;
 /** Lets the disk begin with a long file while more of it still comes, so that little is left to wait for at its end. */
 export class EarlySync {
   readonly #handle: FileHandle;
-  #written = 0;
+  #unsynced: number;
   #running: Promise<void> = Promise.resolve();
   #failure: unknown;
 
-  constructor(handle: FileHandle) {
+  /** `unsynced`: bytes of an earlier handle of the file. */
+  constructor(handle: FileHandle, unsynced = 0) {
     this.#handle = handle;
+    this.#unsynced = unsynced;
+  }
+
+  /** About so many bytes are not on their way to the disk yet. */
+  get unsynced(): number {
+    return this.#unsynced;
   }
 
   /** So many more bytes were written. */
   note(bytes: number): void {
-    this.#written += bytes;
-    if (isBusy || this.#written < everyBytes) return;
-    this.#written = 0;
+    this.#unsynced += bytes;
+    if (isBusy || this.#unsynced < everyBytes) return;
+    this.#unsynced = 0;
     isBusy = true;
     this.#running = this.#sync();
   }

@@ -13,34 +13,43 @@ const foreign = ['ELOOP', 'EISDIR', 'ENXIO', 'EACCES', 'EPERM'];
 /** Not through a link, and without waiting for the other end of a pipe. */
 const reopened = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** At a time, as in output-file.ts; beside a socket smaller pieces were the better ones. (measured: 512 KiB cost a third more) */
-const writeBytes = 256 * 1024;
+/** At a time, as in output-file.ts; beside a socket smaller pieces were the better ones. (measured for a pull: 512 KiB cost a third more) */
+const defaultWriteBytes = 256 * 1024;
+
+export interface PartialFileOptions {
+  /** How many are written at a time. */
+  readonly writeBytes?: number;
+  /** What `unsynced` said when it was open before, so that a file that is opened for each of many pieces goes to the disk early too. */
+  readonly unsynced?: number;
+}
 
 /** A file that may have been begun by an earlier run, and is written on at its end. Close it. */
 export class PartialFile {
   readonly path: string;
   readonly #handle: FileHandle;
   readonly #early: EarlySync;
+  readonly #writeBytes: number;
   #size: number;
 
-  private constructor(path: string, handle: FileHandle, size: number) {
+  private constructor(path: string, handle: FileHandle, size: number, { writeBytes = defaultWriteBytes, unsynced = 0 }: PartialFileOptions) {
     this.path = path;
+    this.#writeBytes = writeBytes;
     this.#handle = handle;
-    this.#early = new EarlySync(handle);
+    this.#early = new EarlySync(handle, unsynced);
     this.#size = size;
   }
 
   /** What stands there is taken up when it is a plain file of this user, without other names, of at most `limit` bytes; anything else is replaced. */
-  static async open(path: string, limit: number): Promise<PartialFile> {
+  static async open(path: string, limit: number, options: PartialFileOptions = {}): Promise<PartialFile> {
     try {
       const kept = await openKept(path);
       if (kept !== undefined) {
-        const file = new PartialFile(path, kept.handle, kept.size);
+        const file = new PartialFile(path, kept.handle, kept.size, options);
         if (kept.size > limit) await file.empty();
         return file;
       }
       rmSync(path, { recursive: true, force: true });
-      return new PartialFile(path, await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600), 0);
+      return new PartialFile(path, await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600), 0, options);
     } catch (error) {
       throw toIoError(error, 'write', path);
     }
@@ -48,6 +57,11 @@ export class PartialFile {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Bytes that the disk has not been asked to take. */
+  get unsynced(): number {
+    return this.#early.unsynced;
   }
 
   /** All that is there. `expectedBytes` is how long it is going to be: of long files the bytes lie where a hash thread reads them. */
@@ -81,7 +95,7 @@ export class PartialFile {
 
   async write(chunk: Uint8Array): Promise<void> {
     try {
-      for await (const count of writeAt(this.#handle, chunk, this.#size, writeBytes)) this.#size += count;
+      for await (const count of writeAt(this.#handle, chunk, this.#size, this.#writeBytes)) this.#size += count;
       this.#early.note(chunk.byteLength);
     } catch (error) {
       throw toIoError(error, 'write', this.path);

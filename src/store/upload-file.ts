@@ -18,6 +18,9 @@ import { placeClaim } from './claims.js';
 import { gather } from './gather.js';
 import { findUploadSize, removeUploadFolder, type UploadFolder, type UploadNote } from './upload-folder.js';
 
+/** At a time: what a server gathers of a body. (measured: half of it takes a thirtieth more of the processor) */
+const writeBytes = 512 * 1024;
+
 /** What an upload has to know of its store. */
 export interface UploadPlace {
   readonly layout: string;
@@ -36,6 +39,7 @@ export class UploadFile implements Upload {
   /** Over the first `#hashed` bytes. Absent before the first, and when not all bytes went through it: then they are read at the end. */
   #hash: StreamHash | undefined;
   #hashed = 0;
+  #unsynced = 0;
   #isBusy = false;
 
   constructor(folder: UploadFolder, note: UploadNote, place: UploadPlace) {
@@ -159,11 +163,12 @@ export class UploadFile implements Upload {
 
   async #withFile<T>(what: string, action: (file: PartialFile) => Promise<T>): Promise<T> {
     return this.#alone(what, async () => {
-      const file = await PartialFile.open(this.#folder.data, Number.MAX_SAFE_INTEGER);
+      const file = await PartialFile.open(this.#folder.data, Number.MAX_SAFE_INTEGER, { writeBytes, unsynced: this.#unsynced });
       try {
         this.#assertSame(file.size, what);
         return await action(file);
       } finally {
+        this.#unsynced = file.unsynced;
         await file.close();
       }
     });

@@ -1,21 +1,24 @@
-import type { IncomingMessage } from 'node:http';
 import type { Interruption } from './interruption.js';
 
-/** Reads on to nowhere, at most so many bytes and milliseconds. Whether that was the end of the message. */
-export async function drain(message: IncomingMessage, mostBytes: number, mostMs: number, gone: Interruption): Promise<boolean> {
+/** A body that nobody has read to its end. */
+export interface Rest {
+  readonly isComplete: boolean;
+  flow(onBytes: (count: number) => void, onEnd: () => void): void;
+}
+
+/** Reads on to nowhere, at most so many bytes and milliseconds. Whether that was the end of the body. */
+export async function drain(body: Rest, mostBytes: number, mostMs: number, gone: Interruption): Promise<boolean> {
   let left = mostBytes;
   let timer: NodeJS.Timeout | undefined;
-  let stop = () => {};
   const stopped = new Promise<true>((resolve) => {
-    stop = () => resolve(true);
+    const stop = () => resolve(true);
     timer = setTimeout(stop, mostMs);
-    message.on('end', stop).on('data', (piece: Buffer) => {
-      left -= piece.byteLength;
+    body.flow((count) => {
+      left -= count;
       if (left < 0) stop();
-    });
+    }, stop);
   });
-  message.resume();
-  if (!message.complete || !message.readableEnded) await gone.wait(stopped);
+  await gone.wait(stopped);
   clearTimeout(timer);
-  return message.complete && left >= 0;
+  return body.isComplete && left >= 0;
 }

@@ -87,11 +87,12 @@ export class Exchange {
   async #answer(answer: RegistryResponse): Promise<void> {
     if (this.#gone.isOver) return;
     const rest = this.#judgeRest();
-    const isLast = rest.kind === 'close' || rest.kind === 'linger' || !this.#isUnderstood || this.#settings.isClosing();
+    const isOver = rest.kind === 'close' || rest.kind === 'linger' || this.#body.isLast;
+    const isLast = isOver || !this.#isUnderstood || this.#settings.isClosing();
     await this.#send(answer, isLast, rest.kind === 'none' || rest.kind === 'close');
     if (rest.kind === 'drain' || rest.kind === 'linger') {
       if (!this.#response.headersSent) this.#response.flushHeaders();
-      const isDone = await drain(this.#message, rest.bytes, this.#settings.limits.lingerMs, this.#gone);
+      const isDone = await drain(this.#body, rest.bytes, this.#settings.limits.lingerMs, this.#gone);
       if (!isDone && !isLast) return void this.#connection.socket.destroy();
     }
     await this.#end();

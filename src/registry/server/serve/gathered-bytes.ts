@@ -54,6 +54,18 @@ export class GatheredBytes {
     }
   }
 
+  /** Room for what comes next, at most `most` bytes of it: to be filled from its start, see `filled`. */
+  space(most: number): Uint8Array {
+    this.#current ??= this.#free.pop() ?? this.#loan.take();
+    return this.#current.subarray(this.#filled, Math.min(this.#current.byteLength, this.#filled + most));
+  }
+
+  /** So much of the last space is. */
+  filled(count: number): void {
+    this.#filled += count;
+    if (this.#filled === this.#loan.bytes) this.flush();
+  }
+
   #align(part: Uint8Array): Uint8Array {
     const offset = this.#filled % wordBytes;
     if (part.byteOffset % wordBytes === offset) return part;

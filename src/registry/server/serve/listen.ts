@@ -6,6 +6,7 @@ import { createError } from '../../../core/index.js';
 import type { RegistryHandler } from '../http.js';
 import { answerMalformed } from './answer-malformed.js';
 import { Connection } from './connection.js';
+import { openLanes } from './direct-lane.js';
 import { Exchange, type ExchangeSettings } from './exchange.js';
 import type { ListenAddress } from './parse-listen.js';
 import { defaultServeLimits, type ServeLimits } from './serve-limits.js';
@@ -31,6 +32,9 @@ export interface RegistryListener {
    */
   close(graceMs: number): Promise<void>;
 }
+
+/** What Node keeps of a stream before it waits. */
+const waterBytes = 64 * 1024;
 
 /** Puts a handler on a socket. Throws `registry/cannot-listen`. */
 export async function listen(handler: RegistryHandler, options: ListenOptions): Promise<RegistryListener> {
@@ -63,7 +67,7 @@ function openServer(limits: ServeLimits, { address, tls }: ListenOptions): Serve
     // Answered here, as everything else.
     requireHostHeader: false,
     insecureHTTPParser: false,
-    highWaterMark: 64 * 1024,
+    highWaterMark: waterBytes,
     noDelay: true,
     keepAlive: true,
   };
@@ -92,10 +96,12 @@ class Gate {
     this.#server = server;
     this.#limits = limits;
     this.#settings = { ...settings, isClosing: () => this.#isClosing };
-    server.on('connection', (socket: Socket) => {
+    const know = (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
-    });
+    };
+    if (settings.isSecure) server.on('connection', know);
+    else openLanes(server, waterBytes, know);
     server.on('request', (message, response) => this.#take(message, response, false));
     server.on('checkContinue', (message, response) => this.#take(message, response, true));
     server.on('clientError', (error, socket) => answerMalformed(error, socket, this.#connections.get(socket as Socket)?.isBusy === true));
