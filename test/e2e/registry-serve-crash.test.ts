@@ -105,7 +105,8 @@ describe('at one time', () => {
     expect((await connect().ask('GET', '/v2/team/model/manifests/v1')).body).toEqual(manifest.bytes);
     expect((await openRegistryStore(server.dir)).readRoots()).toHaveLength(1);
     expect(listBlobs()).toHaveLength(layers.length + 2);
-    expect(readdirSync(server.dir).toSorted()).toEqual(['blobs', 'index.json', 'oci-layout', 'registry']);
+    // A collection, which takes a lock and a lease, comes every second.
+    await expect.poll(() => readdirSync(server.dir).toSorted(), { timeout: 10_000 }).toEqual(['blobs', 'index.json', 'oci-layout', 'registry']);
     await assertSound();
   });
 
