@@ -77,17 +77,22 @@ async function sendStream(outgoing: Outgoing, answer: RegistryResponse, stream: 
   }
 }
 
+/** Failing shows in the connection being gone. One promise for all pieces: they are many. */
 async function write({ response, watch, gone }: Outgoing, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.byteLength && !gone.isOver; done += writeBytes) {
-    const piece = bytes.subarray(done, done + writeBytes);
-    watch.expect(piece.byteLength);
-    await gone.wait(taken(response, piece));
-    watch.progress(piece.byteLength);
-  }
+  let done = 0;
+  const taken = new Promise<true>((resolve) => {
+    const writeNext = () => {
+      if (done >= bytes.byteLength || gone.isOver) return resolve(true);
+      const piece = bytes.subarray(done, done + writeBytes);
+      done += piece.byteLength;
+      watch.expect(piece.byteLength);
+      response.write(piece, () => {
+        watch.progress(piece.byteLength);
+        writeNext();
+      });
+    };
+    writeNext();
+  });
+  await gone.wait(taken);
   watch.rest();
-}
-
-/** Failing shows in the connection being gone. */
-function taken(response: ServerResponse, piece: Uint8Array): Promise<true> {
-  return new Promise((resolve) => response.write(piece, () => resolve(true)));
 }
