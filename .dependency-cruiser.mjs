@@ -6,17 +6,17 @@
 const tests = '[.]test[.]ts$';
 
 /** Rooms on one level: each may use what lies below, none may use another. */
-const siblings = 'store|formats|buildfile|registry';
+const siblings = 'store|formats|buildfile|registry|runtimes';
 
 /** The one room that may import each package; the others go through that room's own words. */
 const homes = {
   '@bokuweb/zstd-wasm': 'bytes',
   fzstd: 'bytes',
-  'smol-toml': 'buildfile',
+  'smol-toml': 'text',
   yaml: 'buildfile',
-  valibot: 'formats|buildfile',
-  'https-proxy-agent': 'registry/client',
-  'http-proxy-agent': 'registry/client',
+  valibot: 'formats|buildfile|text',
+  'https-proxy-agent': 'http',
+  'http-proxy-agent': 'http',
   'prom-client': 'registry/server',
   pino: 'registry/server',
   bcryptjs: 'registry/server',
@@ -81,13 +81,16 @@ export default {
       'weights',
       'weights|bytes|core',
     ),
+    room('http-to-bytes-and-core-only', 'Requests are the same for a registry, a linked file and a package at a URL.', 'http', 'http|bytes|core'),
+    room('tensors-to-bytes-and-core-only', 'A tensor is the same in every format and for every runtime.', 'tensors', 'tensors|bytes|core'),
+    room('text-to-bytes-and-core-only', 'What a person wrote is read the same way, whatever it is about.', 'text', 'text|bytes|core'),
     room('oci-to-bytes-and-core-only', 'Manifests and graphs are the same in a store, an archive and a registry.', 'oci', 'oci|bytes|core'),
     {
       name: 'siblings-never-meet',
       comment: 'Formats know what bytes mean, places know where bytes are; what two of them need lies one level down, and ops joins them.',
       severity: 'error',
       from: { path: `^src/(${siblings})/`, pathNot: tests },
-      to: { path: '^src/', pathNot: ['^src/(core|bytes|oci)/', '^src/$1/'] },
+      to: { path: '^src/', pathNot: ['^src/(core|bytes|oci|http|text|tensors)/', '^src/$1/'] },
     },
     {
       name: 'client-and-server-never-meet',
@@ -97,10 +100,24 @@ export default {
       to: { path: '^src/registry/', pathNot: '^src/registry/$1/' },
     },
     {
-      name: 'buildfile-to-bytes-and-core-only',
-      comment: 'A build file is a description of files: it knows neither manifests nor stores.',
+      name: 'buildfile-to-text-bytes-and-core-only',
+      comment: 'A build file is a description of files: it knows neither manifests nor stores nor servers.',
       severity: 'error',
       from: { path: '^src/buildfile/' },
+      to: { path: '^src/(oci|http|tensors)/' },
+    },
+    {
+      name: 'formats-talk-to-nobody',
+      comment: 'A format says what bytes mean: it never fetches any.',
+      severity: 'error',
+      from: { path: '^src/(formats|runtimes)/' },
+      to: { path: '^src/http/' },
+    },
+    {
+      name: 'runtimes-know-no-manifests',
+      comment: 'A runtime is given a folder and tensors, whatever package they came in.',
+      severity: 'error',
+      from: { path: '^src/runtimes/', pathNot: tests },
       to: { path: '^src/oci/' },
     },
     {
@@ -142,14 +159,14 @@ export default {
       name: 'nobody-spawns',
       comment: 'Starting other programs is dangerous and slow; a room that has to is named here.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/registry/client/auth/credential-helper[.]ts$', tests] },
+      from: { path: '^src/', pathNot: ['^src/registry/client/auth/credential-helper[.]ts$', '^src/runtimes/child/', tests] },
       to: { path: '^(node:)?child_process$' },
     },
     {
       name: 'fs-has-few-homes',
       comment: 'Files are touched where limits, safe paths and crash safety are kept; other rooms take a FileTree or bytes.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/(bytes|store|registry/client|ops|cli)/', tests] },
+      from: { path: '^src/', pathNot: ['^src/(bytes|store|registry/client|http|runtimes|ops|cli)/', tests] },
       to: { path: '^(node:)?fs(/promises)?$' },
     },
     {

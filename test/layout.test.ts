@@ -7,10 +7,10 @@ import manifest from '../package.json' with { type: 'json' };
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const rooms = ['buildfile', 'bytes', 'cli', 'core', 'formats', 'oci', 'ops', 'registry', 'store', 'weights'];
+const rooms = ['buildfile', 'bytes', 'cli', 'core', 'formats', 'http', 'oci', 'ops', 'registry', 'runtimes', 'store', 'tensors', 'text', 'weights'];
 
 /** Formats that modelport writes; one that it only reads has no write.ts. */
-const writers = ['modelpack'];
+const writers = ['carton', 'modelpack'];
 
 const codeFolders = ['bench', 'scripts', 'src', 'test'];
 const neverEntered = new Set(['.git', '.cache', 'coverage', 'dist', 'node_modules']);

@@ -2,7 +2,7 @@ import type { FileRules, Finding, Role } from '../core/index.js';
 import { classify } from './classify.js';
 import { isIgnoredBelow, isIgnoredByDefault } from './default-ignores.js';
 import { compileGlob, compileGlobs, type Glob } from './glob.js';
-import { findNearest } from './nearest.js';
+import { findNearest } from '../text/index.js';
 
 export interface ClassifiableFile {
   readonly path: string;

@@ -4,7 +4,7 @@ import { parseKitfile } from './kitfile.js';
 import { parseModelfile } from './modelfile.js';
 import { parseModelportToml } from './modelport-toml.js';
 import type { ParsedBuildfile } from './parsed-buildfile.js';
-import { readPersonText } from './person-text.js';
+import { readPersonText } from '../text/index.js';
 
 export type BuildfileKind = 'modelport.toml' | 'Modelfile' | 'Kitfile';
 

@@ -1,9 +1,7 @@
 import * as v from 'valibot';
 import { type Description, emptyDescription, type Finding, isToolkitError, type Limits, parseReference, type Role } from '../core/index.js';
 import { escapeGlob } from './glob.js';
-import { invalid, judge, listOf, table, toInvalidError } from './judge.js';
-import type { KeyPath } from './locate-toml.js';
-import type { Located } from './located.js';
+import { invalid, judge, type KeyPath, listOf, type Located, table, toInvalidError } from '../text/index.js';
 import type { ParsedBuildfile } from './parsed-buildfile.js';
 import { findPathProblem } from './person-path.js';
 import { parseYaml } from './yaml.js';

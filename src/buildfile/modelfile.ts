@@ -1,9 +1,7 @@
 import { createError, type Description, emptyDescription, type Finding, type Limits, type Role } from '../core/index.js';
 import { escapeGlob, findGlobProblem, fromGoGlob } from './glob.js';
-import { invalid, toInvalidError } from './judge.js';
-import { suggest } from './nearest.js';
+import { assertPersonText, invalid, suggest, toInvalidError } from '../text/index.js';
 import type { ParsedBuildfile } from './parsed-buildfile.js';
-import { assertPersonText } from './person-text.js';
 
 const fileWords: Readonly<Record<string, Role>> = { CONFIG: 'config', MODEL: 'weights', CODE: 'code', DATASET: 'dataset', DOC: 'doc' };
 const propertyWords = ['NAME', 'ARCH', 'FAMILY', 'FORMAT', 'PARAMSIZE', 'PRECISION', 'QUANTIZATION'] as const;

@@ -3,8 +3,7 @@ import { type DtypeName, dtypes, findDtype, isJsonObject, roles } from '../core/
 import { parseByteSize } from './byte-size.js';
 import { findGlobProblem } from './glob.js';
 import { parseInstant } from './instant.js';
-import { anyTable, listOf, table, tableOf, text } from './judge.js';
-import { findNearest } from './nearest.js';
+import { anyTable, findNearest, listOf, table, tableOf, text } from '../text/index.js';
 import { findPathProblem } from './person-path.js';
 
 const optional = v.exactOptional;

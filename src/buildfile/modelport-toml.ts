@@ -1,11 +1,7 @@
 import type { Description, Finding, Limits, Role } from '../core/index.js';
-import { invalid, judge, showPath, toInvalidError } from './judge.js';
-import type { KeyPath } from './locate-toml.js';
-import type { Located } from './located.js';
+import { invalid, judge, type KeyPath, type Located, parseToml, showPath, suggest, toInvalidError } from '../text/index.js';
 import { type ModelportToml, modelportToml } from './modelport-toml-schema.js';
-import { suggest } from './nearest.js';
 import type { ParsedBuildfile } from './parsed-buildfile.js';
-import { parseToml } from './toml.js';
 
 /**
  * modelport.toml → description. Throws `buildfile/syntax` for what is not TOML, and `buildfile/invalid` with every unknown key, wrong type and

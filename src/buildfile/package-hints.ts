@@ -1,6 +1,6 @@
 import { findDtype, isJsonObject, type JsonObject, type Limits, parseJson, type Shape, type TensorSpec } from '../core/index.js';
 import { type Hints, known, noHints, toText, toTexts, unreadable } from './hints.js';
-import { parseToml } from './toml.js';
+import { parseToml } from '../text/index.js';
 
 /** The carton.toml of an unpacked carton: name, description, inputs, outputs and runner. Never throws for what is in the text. */
 export function parseCartonHints(text: string, file: string, limits: Limits): Hints {

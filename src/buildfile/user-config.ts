@@ -1,8 +1,6 @@
 import * as v from 'valibot';
 import type { Limits } from '../core/index.js';
-import { judge, listOf, table, tableOf, text, toInvalidError } from './judge.js';
-import { readPersonText } from './person-text.js';
-import { parseToml } from './toml.js';
+import { judge, listOf, parseToml, readPersonText, table, tableOf, text, toInvalidError } from '../text/index.js';
 
 /** What a person settled about one registry, once and for all commands. Files are as they were written. */
 export interface RegistrySettings {

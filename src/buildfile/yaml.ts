@@ -1,9 +1,7 @@
 import type * as YamlModule from 'yaml';
 import type { Alias, Document, Node, Pair, YAMLError } from 'yaml';
 import { createError, type Limits, lineAndColumn } from '../core/index.js';
-import type { KeyPath } from './locate-toml.js';
-import type { Located } from './located.js';
-import { assertPersonText } from './person-text.js';
+import { assertPersonText, type KeyPath, type Located } from '../text/index.js';
 
 type Yaml = typeof YamlModule;
 

@@ -14,6 +14,8 @@ export async function openPart(content: PartContent, range?: ByteRange): Promise
       return content.blobs.open(content.descriptor, range);
     case 'slice':
       return content.blobs.open(content.descriptor, inLayer(content.offset, content.size, range));
+    case 'entry':
+      return content.tree.open(content.path, range);
     case 'stream':
       return range === undefined ? content.open() : cut(await content.open(), range);
   }

@@ -22,6 +22,12 @@ export interface RandomAccess {
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
+/** The same, with long pieces as streams: a file, or a file at a server that gives ranges. */
+export interface RangeSource extends RandomAccess {
+  /** Throws `bytes/size-mismatch` when it ends early; nothing else is verified. */
+  stream(range: ByteRange): Promise<ByteStream>;
+}
+
 /** Where bytes are, by digest. */
 export interface BlobSource {
   has(descriptor: Descriptor): Promise<boolean>;

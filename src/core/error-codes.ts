@@ -63,6 +63,29 @@ export const errorCodes = {
   'modelpack/unreadable': { exit: 1, title: 'A ModelPack cannot be read at all' },
   'modelpack/cannot-write': { exit: 1, title: 'The package cannot be written as this ModelPack vintage' },
 
+  'carton/unreadable': { exit: 1, title: 'A carton cannot be read at all' },
+  'carton/bad-tensor': { exit: 1, title: 'A tensor of a carton contradicts its index or is missing' },
+  'carton/cannot-write': { exit: 1, title: 'The package cannot be written as a carton' },
+
+  'http/unreachable-file': { exit: 3, title: 'A file cannot be fetched from its URL' },
+  'http/no-ranges': { exit: 3, title: 'A server does not give parts of a file, or gives others than were asked for' },
+  'http/changed': { exit: 3, title: 'A file at a server changed while it was being read' },
+  'http/offline': { exit: 3, title: 'Something has to be fetched and the network is switched off' },
+  'http/link-failed': { exit: 3, title: 'No URL of a linked file gives the bytes that were promised' },
+
+  'tensors/bad-array': { exit: 1, title: 'A tensor file or value is malformed, or is not what was declared' },
+
+  'runtime/not-available': { exit: 3, title: 'A runtime or framework version that a model needs is not on this machine' },
+  'runtime/no-runtime': { exit: 3, title: 'No runtime of modelport runs models of this kind' },
+  'runtime/wrong-platform': { exit: 3, title: 'A model is not made for this machine' },
+  'runtime/no-consent': { exit: 3, title: 'Code from a package may not run without consent' },
+  'runtime/bad-input': { exit: 1, title: 'An input is missing, unknown, or has another dtype or shape than the model declares' },
+  'runtime/bad-output': { exit: 1, title: 'A model gave something else than it declares' },
+  'runtime/failed': { exit: 1, title: 'A model could not be loaded, or its code failed' },
+  'runtime/crashed': { exit: 1, title: 'The process of a model ended unexpectedly' },
+  'runtime/timeout': { exit: 1, title: 'A model did not answer in time' },
+  'runtime/protocol': { exit: 1, title: 'The process of a model does not keep to the protocol' },
+
   'ops/nothing-to-pack': { exit: 1, title: 'The folder holds no file to pack' },
   'ops/bad-option': { exit: 2, title: 'An option or argument is wrong' },
   'ops/path-not-found': { exit: 3, title: 'The package has no file of that path' },

@@ -9,6 +9,8 @@ export interface FileEntry {
   readonly mtime: number;
   readonly linkTarget?: string;
   readonly offset?: number;
+  /** How an archive that compresses each file by itself keeps it; `none` can be read at any offset. Absent in folders. */
+  readonly packed?: { readonly method: 'none' | 'deflate' | 'zstd'; readonly size: number };
 }
 
 /** Files by path: a folder, a zip, a tar or stacked layers. Entries are sorted by path (code units), each path once. */

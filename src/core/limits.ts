@@ -46,6 +46,18 @@ export interface Limits {
   readonly shards: number;
   readonly onnxMetadataBytes: number;
   readonly npyHeaderBytes: number;
+  /** The central directory of a zip, held in memory as it is listed. */
+  readonly zipDirectoryBytes: number;
+  /** One tensor that is held in memory: a test tensor, an input, an output. */
+  readonly tensorBytes: number;
+  /** A tensor file in TOML or JSON, as Carton keeps texts. */
+  readonly tensorTextBytes: number;
+  /** MANIFEST and LINKS of a carton: about 100 bytes a file. */
+  readonly memberListBytes: number;
+  /** One file that a link leads to, after decoding. */
+  readonly linkedBytes: number;
+  /** All linked files that are kept on this machine together. */
+  readonly linkCacheBytes: number;
 }
 
 export const defaultLimits: Limits = {
@@ -78,4 +90,10 @@ export const defaultLimits: Limits = {
   shards: 10_000,
   onnxMetadataBytes: 64 * MiB,
   npyHeaderBytes: 1 * MiB,
+  zipDirectoryBytes: 512 * MiB,
+  tensorBytes: 2 * GiB,
+  tensorTextBytes: 64 * MiB,
+  memberListBytes: 128 * MiB,
+  linkedBytes: 256 * GiB,
+  linkCacheBytes: 64 * GiB,
 };

@@ -2,7 +2,9 @@ import type { BlobSource, ByteStream, FileContent } from './content.js';
 import type { Descriptor } from './descriptor.js';
 import type { Digest } from './digest.js';
 import type { DtypeName } from './dtype.js';
+import type { FileTree } from './file-tree.js';
 import type { Finding } from './finding.js';
+import type { Samples } from './samples.js';
 
 export const roles = ['weights', 'config', 'tokenizer', 'code', 'dataset', 'doc', 'test', 'environment', 'other'] as const;
 
@@ -63,6 +65,8 @@ export type PartContent =
   | { readonly kind: 'blob'; readonly blobs: BlobSource; readonly descriptor: Descriptor }
   /** The file lies at `offset` of an uncompressed layer; reading it alone is not verified. Without `size` only ranges with an end can be read. */
   | { readonly kind: 'slice'; readonly blobs: BlobSource; readonly descriptor: Descriptor; readonly offset: number; readonly size?: number }
+  /** A file of a folder or archive that can be read at any offset; nothing verifies it but the part's digest. */
+  | { readonly kind: 'entry'; readonly tree: FileTree; readonly path: string }
   /** Forward only, for example out of a compressed layer. */
   | { readonly kind: 'stream'; open(): Promise<ByteStream> };
 
@@ -84,8 +88,17 @@ export interface Part {
   readonly content: PartContent;
 }
 
-/** A tensor's extent in a package description: numbers, a symbol for a free dimension, null for an unnamed one; `*` for any rank. */
-export type Shape = readonly (number | string | null)[] | '*';
+/** A file of the package whose bytes are elsewhere, known by their digest. (Carton format, LINKS) */
+export interface LinkedPart {
+  readonly role: Role;
+  readonly path: string;
+  readonly digest: Digest;
+  /** To be tried in this order. */
+  readonly urls: readonly string[];
+}
+
+/** A tensor's extent in a package description: numbers, a symbol for a free dimension, null for an unnamed one. Text is any rank: `*`, or a symbol for the whole shape. */
+export type Shape = readonly (number | string | null)[] | string;
 
 export interface TensorSpec {
   readonly name: string;
@@ -124,8 +137,14 @@ export interface ModelPackage {
   readonly weights: WeightsSummary;
   readonly capabilities: Capabilities;
   readonly parts: readonly Part[];
+  /** Files that have to be fetched before the package is whole; absent when there are none. */
+  readonly linked?: readonly LinkedPart[];
   readonly io: Io;
+  /** What `io` counts; absent where the format has no place for it. */
+  readonly samples?: Samples;
   readonly run: Run;
+  /** A hash that names the content whatever holds it, hex. (Carton: the SHA-256 of MANIFEST) */
+  readonly modelHash?: string;
   /** Everything that the format said and that has no neutral place, verbatim. */
   readonly extra: Readonly<Record<string, unknown>>;
   /** What was odd while reading. */

@@ -8,7 +8,8 @@ import type { ByteStream, Part } from '../core/index.js';
 export async function openVerified(part: Part): Promise<ByteStream> {
   const { content } = part;
   if (content.kind === 'slice') return cut(await content.blobs.open(content.descriptor), content.offset, part.size);
-  if (content.kind === 'file' && part.digest !== undefined)
+  // A blob is verified by its store already.
+  if (content.kind !== 'blob' && part.digest !== undefined)
     return verified(await openPart(content), { digest: part.digest, size: part.size }, part.path);
   return openPart(content);
 }

@@ -6,9 +6,9 @@ import { type AddressInfo, createServer as createNetServer, type Server, type So
 import { setImmediate } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type ByteCounters, type ByteStream, createCounters } from '../../src/core/index.js';
-import type { HttpClient, HttpOptions } from '../../src/registry/client/http/http.js';
-import { createHttpClient } from '../../src/registry/client/http/http-client.js';
-import type { Network } from '../../src/registry/client/http/reach.js';
+import type { HttpClient, HttpOptions } from '../../src/http/http.js';
+import { createHttpClient } from '../../src/http/http-client.js';
+import type { Network } from '../../src/http/reach.js';
 
 const pem = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import { createServer, request as openRequest, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collect } from '../../src/bytes/index.js';
-import type { HttpClient, HttpRequest, HttpResponse } from '../../src/registry/client/http/http.js';
+import type { HttpClient, HttpRequest, HttpResponse } from '../../src/http/http.js';
 
 export interface SeenRequest {
   readonly method: string;

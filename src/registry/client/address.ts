@@ -1,5 +1,5 @@
 import { createError } from '../../core/index.js';
-import { hostOf, isLoopbackHost } from './http/http-url.js';
+import { hostOf, isLoopbackHost } from '../../http/index.js';
 import { findQuirks, type Quirks } from './quirks.js';
 
 /** Where the API of a registry is. */

@@ -1,6 +1,6 @@
 import { collect, escapeForDisplay } from '../../bytes/index.js';
 import { createError, type ErrorCode, isJsonObject, isToolkitError, type JsonObject, parseJson, type ToolkitError } from '../../core/index.js';
-import type { HttpResponse } from './http/http.js';
+import type { HttpResponse } from '../../http/index.js';
 import type { RegistryAddress } from './address.js';
 
 /** Error documents and token answers are short; what is longer is not read. */

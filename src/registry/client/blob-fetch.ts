@@ -2,7 +2,7 @@ import { collect } from '../../bytes/index.js';
 import { type ByteStream, createError, type Descriptor } from '../../core/index.js';
 import type { Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
-import type { HttpResponse } from './http/http.js';
+import type { HttpResponse } from '../../http/index.js';
 import { isPassingError, toDelay, wait } from './retry.js';
 
 export interface BlobPlace {

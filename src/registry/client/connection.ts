@@ -2,7 +2,7 @@ import { createError, isToolkitError } from '../../core/index.js';
 import type { Authorizer, Scope } from './auth/auth.js';
 import { readRefusal, toRefusalError } from './answer.js';
 import { type RegistryAddress, toLocation } from './address.js';
-import type { HttpBody, HttpClient, HttpMethod, HttpRequest, HttpResponse } from './http/http.js';
+import type { HttpBody, HttpClient, HttpMethod, HttpRequest, HttpResponse } from '../../http/index.js';
 import { isPassing, isPassingError, parseRetryAfter, type RetryPolicy, toDelay, wait } from './retry.js';
 import { parseWarnings } from './warnings.js';
 

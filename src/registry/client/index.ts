@@ -6,5 +6,5 @@ export type { Credentials, CredentialStore } from './auth/auth.js';
 export { openCredentialStore } from './auth/credentials.js';
 export { openBlobPlaces } from './blob-places.js';
 export * from './client.js';
-export type { TlsOptions } from './http/http.js';
+export type { TlsOptions } from '../../http/index.js';
 export { openUploadJournal } from './upload-journal.js';

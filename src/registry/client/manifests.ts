@@ -6,7 +6,7 @@ import { assertIsNoPage } from './answer.js';
 import type { Scope } from './auth/auth.js';
 import type { ApiCall, Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
-import type { HttpResponse } from './http/http.js';
+import type { HttpResponse } from '../../http/index.js';
 import { fetchWhole, type WholeAnswer } from './whole-answer.js';
 
 /** Everything that circulates; a registry answers with what it has. */

@@ -3,7 +3,7 @@ import { readRefusal, toRefusalError } from './answer.js';
 import type { Scope } from './auth/auth.js';
 import type { ApiCall, Connection } from './connection.js';
 import { endpoint, withParameter } from './endpoint.js';
-import type { HttpBody, HttpResponse } from './http/http.js';
+import type { HttpBody, HttpResponse } from '../../http/index.js';
 
 /** Where the next piece of an upload goes, and how much of it the registry has. */
 export interface UploadState {

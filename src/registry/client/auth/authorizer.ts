@@ -1,4 +1,4 @@
-import type { HttpClient } from '../http/http.js';
+import type { HttpClient } from '../../../http/index.js';
 import type { Authorizer, Credentials, CredentialStore, Scope } from './auth.js';
 import { toBasicHeader } from './basic-header.js';
 import { type Challenge, parseChallenges } from './challenge.js';

@@ -1,6 +1,6 @@
 import { collect } from '../../../bytes/index.js';
 import { createError, isJsonObject, isToolkitError, type JsonObject, parseJson } from '../../../core/index.js';
-import type { HttpResponse } from '../http/http.js';
+import type { HttpResponse } from '../../../http/index.js';
 
 /** What a token service gave. */
 export interface TokenAnswer {

@@ -1,6 +1,6 @@
 import { fromBytes } from '../../../bytes/index.js';
 import { createError } from '../../../core/index.js';
-import type { HttpClient, HttpRequest, HttpResponse } from '../http/http.js';
+import type { HttpClient, HttpRequest, HttpResponse } from '../../../http/index.js';
 import type { Credentials } from './auth.js';
 import { toBasicHeader } from './basic-header.js';
 import type { Realm } from './realm-policy.js';

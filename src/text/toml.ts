@@ -9,11 +9,8 @@ import { assertPersonText } from './person-text.js';
  * Throws `buildfile/syntax` with line and column, also for an integer that a double cannot hold and for nesting beyond `limits.jsonDepth`.
  */
 export function parseToml(text: string, file: string, limits: Limits): Located {
-  assertPersonText(text, file, limits);
-  const raw = parseOrExplain(text, file, limits);
-  assertDepth(raw, file, limits.jsonDepth);
-  let places: ReadonlyMap<string, TomlPlace> | undefined;
-  const findPlace = (path: KeyPath): TomlPlace | undefined => (places ??= locateToml(text)).get(JSON.stringify(path));
+  const raw = parseWithin(text, file, limits, false);
+  const findPlace = createPlaces(text);
   const value = toPlain(raw, [], (path) => {
     const place = findPlace(path);
     return place === undefined ? undefined : text.slice(place.start, place.end);
@@ -21,9 +18,35 @@ export function parseToml(text: string, file: string, limits: Limits): Located {
   return { value, locate: (path) => locate(path, text, file, findPlace) };
 }
 
-function parseOrExplain(text: string, file: string, limits: Limits): unknown {
+/** A value with its type as it was written: integers are bigint (exact to 64 bits), floats are number, dates know their text. `writeToml` writes it back. */
+export type TomlValue = string | bigint | number | boolean | TomlDate | readonly TomlValue[] | TomlTable;
+export interface TomlTable {
+  readonly [key: string]: TomlValue;
+}
+
+/** The same with the types kept, for what is written back. Throws as `parseToml` does. */
+export function parseTypedToml(text: string, file: string, limits: Limits): Located & { readonly value: TomlTable } {
+  const value = parseWithin(text, file, limits, true) as TomlTable;
+  const findPlace = createPlaces(text);
+  return { value, locate: (path) => locate(path, text, file, findPlace) };
+}
+
+function parseWithin(text: string, file: string, limits: Limits, typed: boolean): unknown {
+  assertPersonText(text, file, limits);
+  const raw = parseOrExplain(text, file, limits, typed);
+  assertDepth(raw, file, limits.jsonDepth);
+  return raw;
+}
+
+/** Found only when somebody asks for a place. */
+function createPlaces(text: string): (path: KeyPath) => TomlPlace | undefined {
+  let places: ReadonlyMap<string, TomlPlace> | undefined;
+  return (path) => (places ??= locateToml(text)).get(JSON.stringify(path));
+}
+
+function parseOrExplain(text: string, file: string, limits: Limits, integersAsBigInt: boolean): unknown {
   try {
-    return parse(text, { maxDepth: limits.jsonDepth, unsafeKeyBehaviour: 'throw' });
+    return parse(text, { maxDepth: limits.jsonDepth, unsafeKeyBehaviour: 'throw', integersAsBigInt });
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const reason =

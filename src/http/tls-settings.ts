@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
-import { createError } from '../../../core/index.js';
+import { createError } from '../core/index.js';
 import type { TlsOptions } from './http.js';
 
 /** What every TLS connection of a client is made with. */

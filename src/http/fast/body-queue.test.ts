@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pattern } from '../../../../../test/support/http-bench.js';
+import { pattern } from '../../../test/support/http-bench.js';
 import { BodyQueue } from './body-queue.js';
 
 const bufferBytes = 256 * 1024;

@@ -1,5 +1,5 @@
-import { isSystemError } from '../../../bytes/index.js';
-import { createCancelled, createError, isToolkitError } from '../../../core/index.js';
+import { isSystemError } from '../bytes/index.js';
+import { createCancelled, createError, isToolkitError } from '../core/index.js';
 import type { Exchange } from './exchange.js';
 import { toHostPort, toPlainUrl } from './http-url.js';
 

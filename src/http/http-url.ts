@@ -1,4 +1,4 @@
-import { createError } from '../../../core/index.js';
+import { createError } from '../core/index.js';
 
 /** Completes an error about an address: what cannot be done, and who named the address. */
 export interface AddressUse {

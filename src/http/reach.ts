@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { createError } from '../../../core/index.js';
+import { createError } from '../core/index.js';
 import { hostOf, toHostPort } from './http-url.js';
 import { isPublicAddress } from './is-public-address.js';
 

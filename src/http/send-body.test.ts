@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { ByteStream } from '../../../core/index.js';
-import { closing, createBenchClient, pattern, readAll, serve, serveRaw } from '../../../../test/support/http-bench.js';
+import type { ByteStream } from '../core/index.js';
+import { closing, createBenchClient, pattern, readAll, serve, serveRaw } from '../../test/support/http-bench.js';
 
 const stream = (chunks: readonly (string | Uint8Array)[]) => async () =>
   (async function* (): ByteStream {

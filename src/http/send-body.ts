@@ -1,6 +1,6 @@
 import type { ClientRequest } from 'node:http';
-import { sizeMismatch } from '../../../bytes/index.js';
-import type { ByteCounters } from '../../../core/index.js';
+import { sizeMismatch } from '../bytes/index.js';
+import type { ByteCounters } from '../core/index.js';
 import type { HttpBody } from './http.js';
 import type { StallWatch } from './stall-watch.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBenchClient, readAll, serve } from '../../../../test/support/http-bench.js';
+import { createBenchClient, readAll, serve } from '../../test/support/http-bench.js';
 import type { Network } from './reach.js';
 
 /** 127.0.0.1 stands for the Internet, 127.0.0.2 for the inside; `hub.test` is out there. */

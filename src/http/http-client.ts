@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { createError, version } from '../../../core/index.js';
+import { createError, version } from '../core/index.js';
 import type { Answer, Exchange, Wire } from './exchange.js';
 import { FastLane } from './fast/fast-lane.js';
 import type { HttpClient, HttpOptions, HttpRequest, HttpResponse, Timeouts } from './http.js';

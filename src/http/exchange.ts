@@ -1,4 +1,4 @@
-import type { ByteCounters, ByteStream } from '../../../core/index.js';
+import type { ByteCounters, ByteStream } from '../core/index.js';
 import type { HttpBody, HttpMethod, Timeouts } from './http.js';
 import type { Reach, ReachPolicy } from './reach.js';
 import type { TlsSettings } from './tls-settings.js';

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { createError } from '../../../core/index.js';
+import { createError } from '../core/index.js';
 import { hostOf, isLoopbackHost, portOf } from './http-url.js';
 
 type Env = Readonly<Record<string, string | undefined>>;

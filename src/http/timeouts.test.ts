@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fromBytes } from '../../../bytes/index.js';
-import { createBenchClient, passTime, pattern, readAll, serve, serveRaw } from '../../../../test/support/http-bench.js';
+import { fromBytes } from '../bytes/index.js';
+import { createBenchClient, passTime, pattern, readAll, serve, serveRaw } from '../../test/support/http-bench.js';
 
 const timeouts = { connect: 5000, stall: 50 };
 

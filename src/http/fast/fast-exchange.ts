@@ -1,4 +1,4 @@
-import type { ByteStream } from '../../../../core/index.js';
+import type { ByteStream } from '../../core/index.js';
 import { seconds } from '../duration.js';
 import type { Answer, Exchange, Wire } from '../exchange.js';
 import { onAbort } from '../on-abort.js';

@@ -1,4 +1,4 @@
-import type { ByteCounters, ByteStream } from '../../../core/index.js';
+import type { ByteCounters, ByteStream } from '../core/index.js';
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -1,4 +1,4 @@
-import { createError } from '../../../core/index.js';
+import { createError } from '../core/index.js';
 import type { Answer, Exchange } from './exchange.js';
 import { parseHttpUrl, toHostPort, toPlainUrl } from './http-url.js';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { certificate, createBenchClient, readAll, serve, serveTls } from '../../../../test/support/http-bench.js';
+import { certificate, createBenchClient, readAll, serve, serveTls } from '../../test/support/http-bench.js';
 import type { HttpMethod } from './http.js';
 
 /** Sends on to `location`, and remembers what came. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { certificate, createBenchClient, readAll, serve, serveTls } from '../../../../test/support/http-bench.js';
+import { certificate, createBenchClient, readAll, serve, serveTls } from '../../test/support/http-bench.js';
 
 const { ca, cert, key } = certificate;
 

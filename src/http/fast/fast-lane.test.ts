@@ -2,17 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  certificate,
-  closing,
-  createBenchClient,
-  passTime,
-  pattern,
-  readAll,
-  serve,
-  serveRaw,
-  serveTls,
-} from '../../../../../test/support/http-bench.js';
+import { certificate, closing, createBenchClient, passTime, pattern, readAll, serve, serveRaw, serveTls } from '../../../test/support/http-bench.js';
 
 const long = 1 << 20;
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { ByteCounters, ByteStream } from '../../../core/index.js';
+import type { ByteCounters, ByteStream } from '../core/index.js';
 import { type Answer, type Exchange, joinHeaders } from './exchange.js';
 import type { StallWatch } from './stall-watch.js';
 import { interrupted, toTransportError } from './transport-error.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as forward } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { certificate, closing, createBenchClient, pattern, readAll, serve, serveTls } from '../../../../test/support/http-bench.js';
+import { certificate, closing, createBenchClient, pattern, readAll, serve, serveTls } from '../../test/support/http-bench.js';
 
 const network = { resolve: () => Promise.reject(new Error('no look-up here')), isPublic: (address: string) => !address.startsWith('10.') };
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { closing, createBenchClient, pattern, readAll, serve, serveRaw } from '../../../../test/support/http-bench.js';
+import { closing, createBenchClient, pattern, readAll, serve, serveRaw } from '../../test/support/http-bench.js';
 
 describe('a request', () => {
   it('carries its headers and gives status, headers and body', async () => {

@@ -1,5 +1,5 @@
-import { type BufferLoan, lastChunk, lendBuffers } from '../../../../bytes/index.js';
-import type { ByteStream } from '../../../../core/index.js';
+import { type BufferLoan, lastChunk, lendBuffers } from '../../bytes/index.js';
+import type { ByteStream } from '../../core/index.js';
 
 /** Of several receives together: fewer turns for whoever reads. (measured: 256 KiB to 1 MiB are equal, 64 KiB costs a half more time of the processor) */
 const bufferBytes = 256 * 1024;

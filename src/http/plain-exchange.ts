@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isSystemError } from '../../../bytes/index.js';
+import { isSystemError } from '../bytes/index.js';
 import { type Answer, type Exchange, headBytes, type Wire } from './exchange.js';
 import { hostOf, portOf } from './http-url.js';
 import { isWithoutBody, toAnswer } from './plain-answer.js';
