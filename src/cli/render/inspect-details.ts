@@ -10,10 +10,11 @@ export function renderIo({ inputs, outputs, selfTests, examples }: Io, style: St
   return [...toTable(columns, [...inputs.map(toRow('in')), ...outputs.map(toRow('out'))], style, '  '), ...(counts === '' ? [] : [`  ${counts}`])];
 }
 
-/** `[batch, 64]`, `?` for an unnamed dimension. */
+/** `[batch, 64]`, `?` for an unnamed dimension; a symbol for a whole shape by its name. */
 function toShape(shape: Shape | undefined): string {
   if (shape === undefined) return '';
-  return shape === '*' ? 'any rank' : `[${shape.map((extent) => extent ?? '?').join(', ')}]`;
+  if (typeof shape === 'string') return shape === '*' ? 'any rank' : shape;
+  return `[${shape.map((extent) => extent ?? '?').join(', ')}]`;
 }
 
 export function renderRun(run: Run, style: Style): string[] {
