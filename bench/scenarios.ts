@@ -2,6 +2,7 @@ import { runEmbedded } from './embedded.js';
 import { runMany } from './many.js';
 import { runModel } from './model.js';
 import type { SectionName } from './options.js';
+import { runOnnx } from './onnx.js';
 import { runRegistry } from './registry.js';
 import type { Bench, Section } from './section.js';
 import { runStart } from './start.js';
@@ -12,5 +13,6 @@ export const scenarios: Readonly<Record<SectionName, (bench: Bench) => Promise<S
   many: runMany,
   registry: runRegistry,
   embedded: runEmbedded,
+  onnx: runOnnx,
   start: runStart,
 };

@@ -5,7 +5,7 @@
  * that src imports is bundled, because a quick start opens few files.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -69,6 +69,17 @@ function writeLicences(metafile) {
   writeFileSync(join(root, 'dist/third-party-licences.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
 }
 
+/** What runtimes start in an interpreter, by its name alone beside the bundles, where import.meta.url points to. */
+function copyPython() {
+  const files = listFiles('src').filter((file) => file.endsWith('.py'));
+  const names = files.map((file) => basename(file));
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw new Error(`Cannot copy "${twice}": two files have this name`);
+  for (const file of files) copyFileSync(join(root, file), join(root, 'dist', basename(file)));
+  const stale = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.py') && !names.includes(file));
+  for (const file of stale) rmSync(join(root, 'dist', file));
+}
+
 /** Chunks of earlier builds go once the new ones stand, so that a build never leaves a gap. */
 function removeStale(metafile) {
   const current = new Set(Object.keys(metafile.outputs));
@@ -87,6 +98,7 @@ async function buildAll() {
   rmSync(stampFile, { force: true });
   const metafile = await writeBundles(manifest);
   removeStale(metafile);
+  copyPython();
   writeLicences(metafile);
   chmodSync(join(root, manifest.bin.modelport), 0o755);
   rmSync(join(root, 'dist/types'), { recursive: true, force: true });

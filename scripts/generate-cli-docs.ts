@@ -54,7 +54,7 @@ async function describeCommand(entry: CommandEntry, command: CommandUnknownOpts)
   const facts = command.registeredArguments.map((argument) => {
     return `| \`${argument.name()}\` | ${toCell(argument.description)}${toChoices(argument.argChoices)} |`;
   });
-  const own = command.options.filter((option) => option.helpGroupHeading === undefined).map(toRow);
+  const own = command.options.filter((option) => !isCommon(option)).map(toRow);
   const table = facts.length + own.length === 0 ? [] : ['', '| argument or option | meaning |', '| --- | --- |', ...facts, ...own];
   return [`### ${path}`, '', `${entry.summary}: \`${path} ${command.usage()}\``, '', '```sh', ...lines, '```', ...table, ''].join('\n');
 }
@@ -65,10 +65,15 @@ function pathOf(command: CommandUnknownOpts): string {
 }
 
 function describeCommon(command: CommandUnknownOpts): string {
-  const rows = command.options.filter((option) => option.helpGroupHeading !== undefined).map(toRow);
+  const rows = command.options.filter(isCommon).map(toRow);
   return ['## Common options', '', '| option | meaning |', '| --- | --- |', ...rows, '| `-h, --help` | show the help of the command |', ''].join(
     '\n',
   );
+}
+
+/** What many commands have stands once. */
+function isCommon({ helpGroupHeading }: Option): boolean {
+  return helpGroupHeading === 'Common options:' || helpGroupHeading === 'Registry options:';
 }
 
 function toRow({ flags, description, argChoices, defaultValue }: Option): string {

@@ -3,6 +3,7 @@
  * A new page is a module with `file` and `generate`, and a line in the list.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import * as cartonDocs from './generate-carton-docs.js';
 import * as cliDocs from './generate-cli-docs.js';
 import * as errorCodes from './generate-error-codes.js';
 import * as modelpackDocs from './generate-modelpack-docs.js';
@@ -13,7 +14,7 @@ interface GeneratedPage {
   readonly generate: () => string | Promise<string>;
 }
 
-const pages: readonly GeneratedPage[] = [cliDocs, errorCodes, modelpackDocs];
+const pages: readonly GeneratedPage[] = [cartonDocs, cliDocs, errorCodes, modelpackDocs];
 
 const check = process.argv.includes('--check');
 for (const { file, generate } of pages) {

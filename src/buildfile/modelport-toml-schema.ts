@@ -92,7 +92,7 @@ export const modelportToml = table({
       name: optional(name),
       version: optional(text),
       title: optional(text),
-      description: optional(text),
+      description: optional(v.union([text, table({ file: path })], 'text in quotes, or { file = "README.md" }')),
       licenses: optional(texts),
       authors: optional(texts),
       vendor: optional(text),

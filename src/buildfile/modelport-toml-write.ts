@@ -1,4 +1,5 @@
 import type { Description, ExampleDescription, SelfTestDescription, TensorSpec } from '../core/index.js';
+import { type TomlTable, writeToml } from '../text/index.js';
 import { toByteSize } from './byte-size.js';
 
 /** A line of a table: the key, its value if there is one, and what to show in a comment if there is none. */
@@ -19,7 +20,7 @@ export function writeModelportToml(description: Description): string {
     ...writeTensors('output', 'The outputs in their order.', description.outputs),
     ...writeSelfTests(description.selfTests),
     ...writeExamples(description.examples),
-    ...writeRun(description.run),
+    ...writeRun(description),
     ...Object.entries(description.format).map(([id, values]) =>
       writeTable(`format.${toKey(id)}`, `Only for the format ${id}.`, Object.entries(values)),
     ),
@@ -69,7 +70,12 @@ function writeCapabilities({ capabilities }: Description): string {
 }
 
 function writeFiles({ files }: Description): string {
-  const rows = Object.entries(files.byRole).map(([role, globs]): Row => [role === 'other' ? 'misc' : role, globs]);
+  const { misc = [] } = files;
+  const rows = Object.entries(files.byRole).flatMap(([role, globs]): Row[] => {
+    if (role !== 'other' || files.misc === undefined) return [[role, globs]];
+    const others = globs.filter((glob) => !misc.includes(glob));
+    return [...(others.length === 0 ? [] : [[role, others] as const]), ['misc', misc]];
+  });
   const examples: Row[] = rows.length === 0 ? [['weights', undefined, '["*.safetensors"]']] : [];
   const ignore: Row = ['ignore', files.ignore.length === 0 ? undefined : files.ignore, '["checkpoints/**"]'];
   const comment = 'Which file is what; the first that matches wins. Files that are not named here are judged by their names.';
@@ -114,7 +120,7 @@ function writeEach<Item>(key: string, comment: string, items: readonly Item[], t
   return items.map((item, index) => `${index === 0 ? `# ${comment}\n` : ''}[[${key}]]\n${writeRows(toRows(item))}`);
 }
 
-function writeRun(run: Description['run']): string[] {
+function writeRun({ run, typedOptions }: Description): string[] {
   const rows: Row[] = [
     ['runtime', run.runtime, '"onnx"'],
     ['version', run.version],
@@ -126,9 +132,15 @@ function writeRun(run: Description['run']): string[] {
   return [
     writeTable('run', 'How it is run.', rows),
     ...(run.environment === undefined ? [] : [writeTable('run.environment', 'Environment variables.', Object.entries(run.environment))]),
-    ...(run.options === undefined ? [] : [writeTable('run.options', 'Options of the runtime.', Object.entries(run.options))]),
+    ...writeOptions(run.options, typedOptions),
     ...(run.resources === undefined ? [] : [writeResources(run.resources)]),
   ];
+}
+
+/** With their types, where they are known. */
+function writeOptions(plain: Description['run']['options'], typed: Description['typedOptions']): string[] {
+  if (typed !== undefined) return [`# Options of the runtime.\n${writeToml({ run: { options: typed as TomlTable } })}`];
+  return plain === undefined ? [] : [writeTable('run.options', 'Options of the runtime.', Object.entries(plain))];
 }
 
 function writeResources({ cpu, gpu, memory, sharedMemory, gpuMemory }: Readonly<Record<string, unknown>>): string {

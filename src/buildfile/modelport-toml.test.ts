@@ -78,7 +78,12 @@ links = { "a/b" = ["u"] }
       identity: { name: 'digits', version: '1.0.0', licenses: ['Apache-2.0'], createdAt: '2026-01-31T00:00:00Z' },
       weights: { paramSize: '0.6B' },
       capabilities: { inputTypes: ['image'], knowledgeCutoff: '2025-06-01T12:00:00+02:00', toolUsage: false },
-      files: { byRole: { code: ['src/**'], weights: ['*.safetensors'], other: ['extra/*'] }, ignore: ['checkpoints/**'], onlyNamed: false },
+      files: {
+        byRole: { code: ['src/**'], weights: ['*.safetensors'], other: ['extra/*'] },
+        ignore: ['checkpoints/**'],
+        onlyNamed: false,
+        misc: ['extra/*'],
+      },
       inputs: [{ name: 'pixels', dtype: 'float32', shape: ['batch', null, 64], internalName: 'in:0' }],
       outputs: [{ name: 'digit', shape: '*' }],
       selfTests: [{ inputs: { pixels: './tests/x.npy' }, expected: { digit: 'tests/y.npy' }, rtol: 1e-3 }],
@@ -91,6 +96,7 @@ links = { "a/b" = ["u"] }
         options: { threads: 4 },
         resources: { memory: 1.5 * 2 ** 30, sharedMemory: 1024 },
       },
+      typedOptions: { threads: 4n },
       format: { modelpack: { vintage: 'cncf', layers: { weights: 'raw', doc: 'tar+gzip' } }, carton: { links: { 'a/b': ['u'] } } },
     });
     expect(Object.keys(description.files.byRole)).toEqual(['code', 'weights', 'other']);
@@ -279,10 +285,20 @@ describe('writeModelportToml', () => {
         const written: Description = withTensors
           ? { ...base, selfTests: [], examples: [] }
           : { ...base, inputs: [], outputs: [], selfTests, examples };
-        expect(read(writeModelportToml(written))).toEqual({ ...written, origin: 'm.toml' });
+        const { typedOptions: _, ...back } = read(writeModelportToml(written));
+        expect(back).toEqual({ ...written, origin: 'm.toml' });
       }),
       { numRuns: 150 },
     );
+  });
+
+  it('tells whole numbers from fractions among the options of a runner', () => {
+    const { typedOptions } = read('[run.options]\na = 1\nb = 1.0\n');
+    expect(typedOptions).toEqual({ a: 1n, b: 1 });
+    const again = read(
+      writeModelportToml({ ...emptyDescription, run: { options: { a: 1, b: 1 } }, ...(typedOptions === undefined ? {} : { typedOptions }) }),
+    );
+    expect(again.typedOptions).toEqual(typedOptions);
   });
 
   it('shows what may be filled in', () => {

@@ -1,5 +1,17 @@
-import type { Description, Finding, Limits, Role } from '../core/index.js';
-import { invalid, judge, type KeyPath, type Located, parseToml, showPath, suggest, toInvalidError } from '../text/index.js';
+import { type Description, type Finding, isJsonObject, type Limits, type Role } from '../core/index.js';
+import {
+  invalid,
+  judge,
+  type KeyPath,
+  type Located,
+  parseToml,
+  parseTypedToml,
+  showPath,
+  suggest,
+  toInvalidError,
+  type TomlTable,
+  type TomlValue,
+} from '../text/index.js';
 import { type ModelportToml, modelportToml } from './modelport-toml-schema.js';
 import type { ParsedBuildfile } from './parsed-buildfile.js';
 
@@ -14,17 +26,33 @@ export function parseModelportToml(text: string, file: string, limits: Limits): 
   const contradictions = [...findRepeatedNames(output, document), ...findUnknownTensors(output, document)];
   if (contradictions.length > 0) throw toInvalidError(file, contradictions);
   return {
-    description: toDescription(output, file, writtenOrder(document)),
+    description: toDescription(output, file, writtenOrder(document), readTypedOptions(text, file, limits)),
     findings: [],
     findGlobPlace: (glob) => findGlobPlace(glob, output, document),
   };
 }
 
-function toDescription(file: ModelportToml, origin: string, fileKeys: readonly string[]): Description {
-  const { created, ...identity } = file.package ?? {};
+/** Runners tell 1 from 1.0, so their options keep the types that they were written with: integers are bigint, floats number. */
+function readTypedOptions(text: string, file: string, limits: Limits): TomlTable | undefined {
+  const run = parseTypedToml(text, file, limits).value['run'];
+  const options = isTable(run) ? run['options'] : undefined;
+  return isTable(options) ? options : undefined;
+}
+
+function isTable(value: TomlValue | undefined): value is TomlTable {
+  return isJsonObject(value);
+}
+
+function toDescription(file: ModelportToml, origin: string, fileKeys: readonly string[], options: TomlTable | undefined): Description {
+  const { created, description, ...identity } = file.package ?? {};
   return {
     origin,
-    identity: { ...identity, ...(created === undefined ? {} : { createdAt: created }) },
+    identity: {
+      ...identity,
+      ...(typeof description === 'string' ? { description } : {}),
+      ...(created === undefined ? {} : { createdAt: created }),
+    },
+    ...(typeof description === 'object' ? { descriptionFile: description.file } : {}),
     weights: toWeights(file.weights ?? {}),
     capabilities: toCapabilities(file.capabilities ?? {}),
     files: toFileRules(file.files ?? {}, fileKeys),
@@ -33,6 +61,7 @@ function toDescription(file: ModelportToml, origin: string, fileKeys: readonly s
     selfTests: file.self_test ?? [],
     examples: (file.example ?? []).map(toExample),
     run: toRun(file.run ?? {}),
+    ...(options === undefined ? {} : { typedOptions: options }),
     format: file.format ?? {},
   };
 }
@@ -66,7 +95,7 @@ function toFileRules({ ignore = [], ...globs }: Readonly<Record<string, readonly
     const role = key === 'misc' ? 'other' : (key as Role);
     byRole[role] = [...(byRole[role] ?? []), ...(globs[key] ?? [])];
   }
-  return { byRole, ignore, onlyNamed: false };
+  return { byRole, ignore, onlyNamed: false, ...(globs['misc'] === undefined ? {} : { misc: globs['misc'] }) };
 }
 
 function toTensor({ internal_name, ...rest }: NonNullable<ModelportToml['input']>[number]): Description['inputs'][number] {

@@ -34,4 +34,4 @@ export function given<T extends object>(options: T): Given<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
-export const locationHelp = 'folder, file, oci:DIR[:TAG], oci-archive:FILE[:TAG], name, or HOST/REPO:TAG';
+export const locationHelp = 'folder, file, https://HOST/FILE.carton, oci:DIR[:TAG], oci-archive:FILE[:TAG], name, or HOST/REPO:TAG';

@@ -40,6 +40,7 @@ function addTransportOptions(command: ReturnType<typeof addCommonOptions>) {
   return command
     .addOption(new Option('--plain-http', 'speak to registries without TLS (to this machine it is the rule)').helpGroup(network))
     .addOption(new Option('--insecure', 'do not check certificates').helpGroup(network))
+    .addOption(new Option('--offline', 'fetch nothing from anywhere').helpGroup(network))
     .addOption(new Option('--ca-file <file>', 'trust this certificate authority too (PEM)').helpGroup(network))
     .addOption(new Option('--cert <file>', 'certificate to show to registries (PEM)').helpGroup(network))
     .addOption(new Option('--key <file>', 'its key (PEM)').helpGroup(network));

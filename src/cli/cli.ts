@@ -80,13 +80,14 @@ async function work(
   try {
     await action(ops, context, progress.close);
   } finally {
+    await context.close();
     if (options.verbose === true) await writeLines(io.stderr, renderCounters(context.counters, performance.now() - since));
   }
 }
 
-function toNetwork({ local, remote, mirror, plainHttp, insecure, caFile, cert, key }: CommonOptions): NetworkOptions {
+function toNetwork({ local, remote, mirror, plainHttp, insecure, offline, caFile, cert, key }: CommonOptions): NetworkOptions {
   const names = local === true ? 'local' : remote === true ? 'remote' : 'auto';
-  return { names, ...given({ mirrors: mirror, plainHttp, insecure, caFile, cert, key }) };
+  return { names, ...given({ mirrors: mirror, plainHttp, insecure, offline, caFile, cert, key }) };
 }
 
 /** Findings that are said at once. What a registry wants a person to hear is part of no result. */

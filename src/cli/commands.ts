@@ -14,7 +14,7 @@ export interface CommandEntry extends Listed {
 /** A word that takes a command of its own: `modelport registry serve`. */
 export interface CommandGroup extends Listed {
   readonly examples: readonly Example[];
-  readonly commands: readonly CommandEntry[];
+  readonly commands: readonly (CommandEntry | CommandGroup)[];
 }
 
 export function isGroup(entry: CommandEntry | CommandGroup): entry is CommandGroup {
@@ -23,6 +23,7 @@ export function isGroup(entry: CommandEntry | CommandGroup): entry is CommandGro
 
 const make = 'Make and change packages:';
 const look = 'Look into packages:';
+const use = 'Test and run models:';
 const move = 'Move packages:';
 const registries = 'Registries:';
 const store = 'The local store:';
@@ -53,6 +54,41 @@ const registryCommands: readonly CommandEntry[] = [
     group: subcommands,
     summary: 'Hash every blob again and set bad ones aside',
     load: async () => (await import('./commands/registry/scrub.js')).scrub,
+  },
+];
+
+const cartonCommands: readonly (CommandEntry | CommandGroup)[] = [
+  {
+    name: 'shrink',
+    group: subcommands,
+    summary: 'Leave out of a carton what URLs serve',
+    load: async () => (await import('./commands/carton/shrink.js')).shrink,
+  },
+  {
+    name: 'inflate',
+    group: subcommands,
+    summary: 'Make a carton whole again, with all that is linked',
+    load: async () => (await import('./commands/carton/inflate.js')).inflate,
+  },
+  {
+    name: 'links',
+    group: subcommands,
+    summary: 'Look after the links of a carton',
+    examples: [['Fetch and hash what every URL serves, and keep nothing', 'modelport carton links check model.carton']],
+    commands: [
+      {
+        name: 'check',
+        group: subcommands,
+        summary: 'Check that every URL serves the right bytes',
+        load: async () => (await import('./commands/carton/links-check.js')).linksCheck,
+      },
+    ],
+  },
+  {
+    name: 'examples',
+    group: subcommands,
+    summary: 'List examples and self tests, or put their data on the disk',
+    load: async () => (await import('./commands/carton/examples.js')).examples,
   },
 ];
 
@@ -91,6 +127,23 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     group: look,
     summary: 'Check every byte of a package against every digest',
     load: async () => (await import('./commands/verify.js')).verify,
+  },
+  {
+    name: 'test',
+    group: use,
+    summary: 'Run the self tests of a package',
+    load: async () => (await import('./commands/test.js')).test,
+  },
+  { name: 'run', group: use, summary: 'Run a model once', load: async () => (await import('./commands/run.js')).run },
+  {
+    name: 'carton',
+    group: use,
+    summary: 'What only cartons have: links, examples',
+    examples: [
+      ['Leave out what a server has, and get it back', 'modelport carton shrink m.carton small.carton --link https://example.com/model.onnx'],
+      ['See the examples and self tests of a package', 'modelport carton examples m.carton'],
+    ],
+    commands: cartonCommands,
   },
   { name: 'diff', group: look, summary: 'Show what differs between two packages', load: async () => (await import('./commands/diff.js')).diff },
   { name: 'unpack', group: move, summary: 'Put the files of a package on the disk', load: async () => (await import('./commands/unpack.js')).unpack },

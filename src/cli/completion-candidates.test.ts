@@ -63,7 +63,7 @@ describe('findCandidates', () => {
 describe('__complete', () => {
   const complete = async (words: string[], list: () => Promise<unknown>) => {
     const io = createMemoryIo();
-    const load = async () => ({ escapeForDisplay: (text: string) => text, createContext: () => ({}), list }) as unknown as Ops;
+    const load = async () => ({ escapeForDisplay: (text: string) => text, createContext: () => ({ close: async () => {} }), list }) as unknown as Ops;
     const status = await runCli(['__complete', '--', ...words], io, load);
     return { status, out: io.stdout.text(), err: io.stderr.text() };
   };

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** Makes one text safe to show: control characters become visible escapes. */
 export type Escape = (text: string) => string;
 
@@ -25,7 +27,12 @@ function walk(value: unknown, escape: Escape): unknown {
 /** DEL, the C1 controls, line separators and the marks that reorder text: JSON lets them stand, a terminal obeys them. */
 const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The same JSON value, without a character that a terminal could act on. */
+/** The same JSON value, without a character that a terminal could act on. bigint stands as the number that it is, digit by digit. */
 export function toJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(unsafeInJson, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  // A text of the value that looked like a marked number would have to guess the mark.
+  const mark = `bigint:${randomUUID()}:`;
+  const text = JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? mark + String(item) : item), indent);
+  return text
+    .replace(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1')
+    .replace(unsafeInJson, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -12,8 +12,18 @@ async function call(line: string, given: Parameters<typeof createMemoryIo>[0] = 
 }
 
 /** As they are called: `registry serve`, too. */
-const paths = commands.flatMap((entry) => (isGroup(entry) ? entry.commands.map(({ name }) => `${entry.name} ${name}`) : [entry.name]));
-const groups = commands.filter(isGroup);
+const paths = listPaths(commands);
+const groups = listGroups(commands, '');
+
+function listPaths(entries: typeof commands): string[] {
+  return entries.flatMap((entry) => (isGroup(entry) ? listPaths(entry.commands).map((path) => `${entry.name} ${path}`) : [entry.name]));
+}
+
+function listGroups(entries: typeof commands, above: string): { readonly name: string; readonly commands: typeof commands }[] {
+  return entries
+    .filter(isGroup)
+    .flatMap(({ name, commands: inside }) => [{ name: `${above}${name}`, commands: inside }, ...listGroups(inside, `${above}${name} `)]);
+}
 
 describe('help', () => {
   it('begins with examples and names every command in its group', async () => {

@@ -24,7 +24,7 @@ function fakeOps(results: Partial<Record<keyof Ops, unknown>>) {
       return typeof result === 'function' ? (result(context) as unknown) : result;
     },
   ]);
-  const createContext = (given: Partial<OpsContext>) => ({ counters: createCounters(), ...given });
+  const createContext = (given: Partial<OpsContext>) => ({ counters: createCounters(), close: async () => {}, ...given });
   const load = async () => ({ escapeForDisplay, createContext, ...Object.fromEntries(verbs) }) as Ops;
   return { load, calls };
 }

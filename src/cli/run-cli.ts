@@ -31,10 +31,10 @@ function toWords(argv: readonly string[]): string[] {
   return [...argv];
 }
 
-function isCommand([first, second]: readonly string[]): boolean {
-  const entry = commands.find(({ name }) => name === first);
-  if (entry === undefined || !isGroup(entry) || second === undefined) return entry !== undefined;
-  return second.startsWith('-') || entry.commands.some(({ name }) => name === second);
+function isCommand([first, ...rest]: readonly string[], among: typeof commands = commands): boolean {
+  const entry = among.find(({ name }) => name === first);
+  if (entry === undefined || !isGroup(entry) || rest[0] === undefined || rest[0].startsWith('-')) return entry !== undefined;
+  return isCommand(rest, entry.commands);
 }
 
 /** As far as the words name something: the command, a group of commands, or the program. */

@@ -8,6 +8,8 @@ export interface Description {
   /** The file it came from, for messages; absent when nothing was written down. */
   readonly origin?: string;
   readonly identity: Identity;
+  /** A Markdown file whose text is the description; relative to the folder. */
+  readonly descriptionFile?: string;
   readonly weights: {
     readonly architecture?: string;
     readonly format?: string;
@@ -24,6 +26,8 @@ export interface Description {
   readonly selfTests: readonly SelfTestDescription[];
   readonly examples: readonly ExampleDescription[];
   readonly run: Run;
+  /** `run.options` with the types that they were written with: integers are bigint, floats number. Runners tell 1 from 1.0. */
+  readonly typedOptions?: Readonly<Record<string, unknown>>;
   /** `[format.<id>]`, judged by that format's writer. */
   readonly format: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -32,6 +36,8 @@ export interface Description {
 export interface FileRules {
   readonly byRole: Partial<Readonly<Record<Role, readonly string[]>>>;
   readonly ignore: readonly string[];
+  /** Those of `other` that go with the examples and the description of the package: pictures, sound. */
+  readonly misc?: readonly string[];
   /** True for a Modelfile or Kitfile: only what it names is packed. */
   readonly onlyNamed: boolean;
 }

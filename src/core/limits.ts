@@ -58,6 +58,8 @@ export interface Limits {
   readonly linkedBytes: number;
   /** All linked files that are kept on this machine together. */
   readonly linkCacheBytes: number;
+  /** A file at a URL whose server gives no parts of it, copied to be read. */
+  readonly remoteCopyBytes: number;
 }
 
 export const defaultLimits: Limits = {
@@ -96,4 +98,5 @@ export const defaultLimits: Limits = {
   memberListBytes: 128 * MiB,
   linkedBytes: 256 * GiB,
   linkCacheBytes: 64 * GiB,
+  remoteCopyBytes: 1 * GiB,
 };

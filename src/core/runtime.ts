@@ -40,6 +40,11 @@ export interface RuntimeEnvironment {
   readonly device?: string | undefined;
   /** Run although the framework has another version than the model asks for; said as a warning. */
   readonly anyVersion?: boolean | undefined;
+  /**
+   * Run in a process of its own also what could run in this one, so that it can be stopped, and a crash of the framework is an error. Runtimes
+   * that always do, or run nothing, take no notice.
+   */
+  readonly isolated?: boolean | undefined;
   /** Nothing is fetched. */
   readonly offline?: boolean | undefined;
   /** Told of every line the model writes to stdout and stderr, as it comes. */

@@ -2,12 +2,14 @@
  * formats: what bytes mean. The one list of all formats; a format knows nothing of places, names or the terminal.
  */
 import type { FormatReader, PackageSource } from '../core/index.js';
+import { carton } from './carton/index.js';
 import { modelpack } from './modelpack/index.js';
 
+export * from './carton/index.js';
 export * from './modelpack/index.js';
 
 /** In the order in which they are asked. */
-export const formats: readonly FormatReader[] = [modelpack];
+export const formats: readonly FormatReader[] = [modelpack, carton];
 
 export interface DetectedFormat {
   readonly reader: FormatReader;

@@ -1,18 +1,38 @@
+import { fromBytes } from '../bytes/index.js';
+import { readNamedTensor } from '../formats/index.js';
 import { type ByteStream, createError, type ModelPackage, type Part } from '../core/index.js';
 import type { OpsContext } from './context.js';
+import { openLinked } from './linked-files.js';
 import { openVerified } from './open-part.js';
 import { openPackage } from './package.js';
+import { encodeTensorFile } from './run/run.js';
 
 export interface CatOptions {
   readonly location: string;
   readonly path: string;
 }
 
-/** One file of a package. The stream is verified: its end throws when the bytes are not what the package promises. */
+/**
+ * One file of a package. The stream is verified: its end throws when the bytes are not what the package promises. Of a carton `@misc/FILE` and
+ * `@tensor_data/NAME` too, a tensor as .npy, or as JSON where NumPy has no portable file for it; what is linked is fetched first.
+ */
 export async function cat(options: CatOptions, context: OpsContext): Promise<{ readonly size: number; open(): Promise<ByteStream> }> {
-  const { pkg } = await openPackage(options.location, context);
-  const part = findPart(pkg, options.path);
+  const { pkg, source } = await openPackage(options.location, context);
+  const tensor = /^@tensor_data\/(.+)$/.exec(options.path)?.[1];
+  if (tensor !== undefined && source.kind !== 'folder' && pkg.format === 'carton')
+    return toFile(encodeTensorFile(await readNamedTensor(source, tensor, { limits: context.limits })).bytes);
+  const path = options.path.replace(/^@misc\//, 'misc/');
+  const linked = pkg.linked?.find((each) => each.path === path);
+  if (linked !== undefined) {
+    const file = await openLinked(linked, context);
+    return { size: file.size, open: () => file.open() };
+  }
+  const part = findPart(pkg, path);
   return { size: part.size, open: () => openVerified(part) };
+}
+
+function toFile(bytes: Uint8Array): { readonly size: number; open(): Promise<ByteStream> } {
+  return { size: bytes.byteLength, open: async () => fromBytes(bytes) };
 }
 
 /** Throws `ops/path-not-found` with the nearest path there is. */

@@ -10,11 +10,20 @@ export interface OpsContext extends RegistryContext {
   readonly progress: Progress;
   /** Opened when something really has to do with a registry. */
   readonly registries: () => Promise<RegistryClient>;
+  /** Something that stays open for as long as the context is used, such as a package file that is read by offset. */
+  readonly keep: (resource: Closeable) => void;
+  /** Lets go of everything that was kept, the last first. The context can be used again. */
+  readonly close: () => Promise<void>;
+}
+
+export interface Closeable {
+  close(): Promise<void>;
 }
 
 export function createContext(given: Partial<OpsContext> = {}): OpsContext {
   const env = given.env ?? process.env;
   let registries: Promise<RegistryClient> | undefined;
+  const kept: Closeable[] = [];
   // Everything that is under way listens to it.
   if (given.signal !== undefined) setMaxListeners(0, given.signal);
   const context: OpsContext = {
@@ -29,8 +38,14 @@ export function createContext(given: Partial<OpsContext> = {}): OpsContext {
     ...(given.signal === undefined ? {} : { signal: given.signal }),
     network: given.network ?? {},
     registries: given.registries ?? (() => (registries ??= openRegistries(context))),
+    keep: given.keep ?? ((resource) => void kept.push(resource)),
+    close: given.close ?? (() => closeAll(kept)),
   };
   return context;
+}
+
+async function closeAll(kept: Closeable[]): Promise<void> {
+  for (let resource = kept.pop(); resource !== undefined; resource = kept.pop()) await resource.close();
 }
 
 /** The same, with all progress told as that of one task: what packs, copies and unpacks within it is of no interest. */

@@ -27,10 +27,15 @@ export async function convert(options: ConvertOptions, context: OpsContext): Pro
     throw createError('format/unknown', { message: `Cannot convert to "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
   const vintage = parseVintage(options.vintage ?? 'cncf');
   const { source, pkg, known } = await openPackage(options.source, context);
-  if (source.kind === 'files')
+  if (source.kind === 'folder')
     throw createError('format/unsupported', {
       message: `Cannot convert "${options.source}": it is a bare folder`,
       hint: `Pack it: \`modelport pack ${options.source} --vintage ${vintage} -t NAME\``,
+    });
+  if (source.kind === 'files' || pkg.format !== 'modelpack')
+    throw createError('format/unsupported', {
+      message: `Cannot convert "${options.source}": it is a ${pkg.format}, and only ModelPacks are converted so far`,
+      hint: '`modelport unpack`, then `modelport pack`',
     });
   if (!known)
     throw createError('format/unsupported', {

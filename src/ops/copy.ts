@@ -1,10 +1,13 @@
 import { createError, type Descriptor, isToolkitError, type NamedDescriptor, parseLocation } from '../core/index.js';
 import { copyGraph } from '../oci/index.js';
+import { isCartonFile, openCartonDestination } from './carton/carton-target.js';
+import { copyCarton, isCarton } from './carton/copy-carton.js';
 import type { OpsContext } from './context.js';
+import { unknownFiles } from './package.js';
 import { listReferrers } from './referrers.js';
 import { isRemote } from './remote-reference.js';
 import type { CopyResult } from './results.js';
-import { type OpenedSource, openShelf, openSource, type Shelf, type ShelfSource } from './source.js';
+import { type OpenedPackageSource, type OpenedSource, openShelf, openSource, type Shelf, type ShelfSource } from './source.js';
 import { openDestination, type Target } from './target.js';
 
 export interface CopyOptions {
@@ -14,6 +17,8 @@ export interface CopyOptions {
   readonly all?: boolean;
   /** Also what is attached to them: signatures, attestations and the like. */
   readonly referrers?: boolean;
+  /** Of a carton: what is linked comes inside. */
+  readonly inflate?: boolean;
 }
 
 /**
@@ -24,12 +29,21 @@ export async function copy(options: CopyOptions, context: OpsContext): Promise<C
   const target = () => openDestination(options.destination, context);
   if (options.all === true) return copyAll(options, target, context);
   const source = await openCopied(options.source, context);
-  if (source.kind === 'files')
+  if (await becomesOther(source, options, context))
+    return copyCarton(source as OpenedPackageSource, () => openCartonDestination(options.destination, context), options.inflate === true, context);
+  if (source.kind === 'files') throw unknownFiles(source);
+  if (source.kind === 'folder')
     throw createError('format/unsupported', {
       message: `Cannot copy "${options.source}": it is a bare folder`,
       hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE; `modelport push DIR NAME` sends it to a registry',
     });
   return copySource(source, target, options.referrers === true, context);
+}
+
+/** Between artifacts a carton is copied as it is, blob by blob; a file becomes an artifact, and an artifact a file. */
+async function becomesOther(source: OpenedSource, { destination, inflate }: CopyOptions, context: OpsContext): Promise<boolean> {
+  const changes = source.kind === 'files' || inflate === true || isCartonFile(destination, context);
+  return changes && (await isCarton(source));
 }
 
 /** What was packed under a name with a host, and never sent, is in the store only: then the way there is said. */

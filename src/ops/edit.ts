@@ -32,9 +32,9 @@ export interface EditOptions {
 /** A changed copy. What nothing is said about keeps its stored bytes: no weight is read, hashed or sent again. */
 export async function edit(options: EditOptions, context: OpsContext): Promise<EditResult> {
   const { source, pkg } = await openPackage(options.location, context);
-  if (pkg.format !== 'modelpack' || source.kind === 'files') {
+  if (pkg.format !== 'modelpack' || source.kind !== 'oci') {
     throw createError('format/unsupported', {
-      message: `Cannot edit "${options.location}": it is ${source.kind === 'files' ? 'a bare folder' : `an ${pkg.format}`}`,
+      message: `Cannot edit "${options.location}": it is ${source.kind === 'folder' ? 'a bare folder' : `a ${pkg.format}`}`,
       hint: 'Pack it first: `modelport pack DIR -t NAME`',
     });
   }

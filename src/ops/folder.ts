@@ -2,14 +2,18 @@ import { readdirSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import { type Buildfile, classifyAll, findBuildfile, readBuildfile, toFolderIgnore } from '../buildfile/index.js';
 import { type FolderTree, portabilityOf, readFolder, toIoError } from '../bytes/index.js';
-import { type Description, emptyDescription, type FilesSource, type Finding, type ModelPackage, type Part, toParamSize } from '../core/index.js';
+import { type Description, emptyDescription, type Finding, type ModelPackage, type Part, toParamSize } from '../core/index.js';
 import { checkExternalData, summarizeWeights, type WeightFile, type WeightsReport } from '../weights/index.js';
+import { readPersonText } from '../text/index.js';
 import type { OpsContext } from './context.js';
 import { type FolderHints, readHints } from './folder-hints.js';
+import { readFolderSamples } from './folder-samples.js';
 import { checkShardIndexes, readWeightConfigs, readWeights } from './read-weights.js';
 
-/** A plain folder, with what a person wrote about it. */
-export interface FolderSource extends FilesSource {
+/** A plain folder, with what a person wrote about it: no package yet. */
+export interface FolderSource {
+  readonly kind: 'folder';
+  readonly location: string;
   readonly tree: FolderTree;
   readonly buildfile?: Buildfile;
   readonly findings: readonly Finding[];
@@ -22,7 +26,7 @@ export async function openFolder(path: string, location: string, options: { read
   const rules = (buildfile?.description ?? emptyDescription).files;
   const tree = await readFolder(path, { limits: context.limits, counters: context.counters, ignore: toFolderIgnore(rules) });
   return {
-    kind: 'files',
+    kind: 'folder',
     location,
     tree,
     ...(buildfile === undefined ? {} : { buildfile }),
@@ -49,12 +53,21 @@ export interface DescribedFolder {
  * headers and small files only. Nothing depends on the folder's own name or times, so that the same files are the same package anywhere.
  */
 export async function describeFolder(source: FolderSource, context: OpsContext): Promise<DescribedFolder> {
-  const description = source.buildfile?.description ?? emptyDescription;
-  const { parts, weightFiles, findings } = await readParts(source, description, context);
+  const written = source.buildfile?.description ?? emptyDescription;
+  const { parts, weightFiles, findings } = await readParts(source, written, context);
   const { configs, findings: configFindings } = await readWeightConfigs(parts, context);
   const report = summarizeWeights(weightFiles, configs);
   const hints = await readHints(parts, context);
-  return { pkg: toPackage(description, parts, report, hints, [...source.findings, ...findings, ...configFindings]), description, weightFiles };
+  const description = await withDescriptionText(written, source.tree.root, context);
+  const pkg = toPackage(description, parts, report, hints, [...source.findings, ...findings, ...configFindings]);
+  return { pkg: { ...pkg, samples: readFolderSamples(description, source.tree.root, context) }, description, weightFiles };
+}
+
+/** `description = { file = "README.md" }`: the text is in the file. */
+async function withDescriptionText(written: Description, root: string, { limits }: OpsContext): Promise<Description> {
+  if (written.descriptionFile === undefined) return written;
+  const description = await readPersonText(join(root, written.descriptionFile), limits);
+  return { ...written, identity: { ...written.identity, description } };
 }
 
 interface ReadParts {

@@ -3,6 +3,9 @@
  * Never writes to the terminal and never ends the process.
  */
 export { escapeForDisplay } from '../bytes/index.js';
+export * from './carton/examples.js';
+export * from './carton/links.js';
+export * from './carton/shrink.js';
 export * from './cat.js';
 export * from './context.js';
 export * from './convert.js';
@@ -25,6 +28,9 @@ export * from './registry/serve.js';
 export * from './registry/warm.js';
 export type { NetworkOptions } from './registries.js';
 export * from './results.js';
+export { run, type RunOptions } from './run/run.js';
+export type { SessionOptions } from './run/session.js';
+export { test, type TestOptions } from './run/test.js';
 export * from './unpack.js';
 export * from './validate.js';
 export * from './verify.js';

@@ -1,4 +1,5 @@
-import type { Digest, Finding, Part } from '../core/index.js';
+import { createStreamHash } from '../bytes/index.js';
+import { type Digest, type Finding, parseDigest, type Part } from '../core/index.js';
 import { completeWeights } from './complete-weights.js';
 import type { OpsContext } from './context.js';
 import { describeMounts } from './mountable.js';
@@ -18,15 +19,17 @@ export interface InspectOptions {
 export async function inspect(options: InspectOptions, context: OpsContext): Promise<InspectResult> {
   const source = await openSource(options.location, context);
   const { pkg, known } = await readSource(source, isFar(source) ? toFar(context) : context);
-  const completed = known ? await completeWeights(pkg, context) : { pkg, weightFiles: [] };
+  // Of a file at a URL each weight header is a request of its own.
+  const looksInto = known && (source.kind !== 'files' || source.from !== 'url' || options.tensors === true);
+  const completed = looksInto ? await completeWeights(pkg, context) : { pkg, weightFiles: [] };
   const { format, vintage, identity, weights, capabilities, io, run, extra, findings } = completed.pkg;
   return {
     format,
     ...(vintage === undefined ? {} : { vintage }),
     location: options.location,
     ...(source.kind === 'oci' && source.from !== 'place' ? { from: source.from } : {}),
-    digest: source.kind === 'oci' ? source.root.digest : null,
-    modelHash: null,
+    digest: source.kind === 'oci' ? source.root.digest : options.digest === true ? await digestFile(source) : null,
+    modelHash: pkg.modelHash ?? null,
     identity,
     weights,
     capabilities,
@@ -37,8 +40,21 @@ export async function inspect(options: InspectOptions, context: OpsContext): Pro
     extra,
     findings: distinct(findings).map((finding) => (isFar(source) ? toFarFinding(finding, options.location) : finding)),
     ...(options.tensors === true ? { tensors: completed.weightFiles.flatMap((file) => file.tensors) } : {}),
-    ...(source.kind === 'oci' && known ? { mountable: describeMounts(pkg) } : {}),
+    ...(source.kind === 'oci' && pkg.format === 'modelpack' ? { mountable: describeMounts(pkg) } : {}),
   };
+}
+
+/** Of a package that is one file; a folder has none. */
+async function digestFile(source: OpenedSource): Promise<Digest | null> {
+  if (source.kind !== 'files' || source.bytes === undefined) return null;
+  const { size } = source.bytes;
+  const hash = createStreamHash('sha256', size);
+  try {
+    for await (const chunk of await source.bytes.stream({ start: 0, end: size })) await hash.update(chunk);
+    return parseDigest(`sha256:${await hash.digest()}`);
+  } finally {
+    hash.drop();
+  }
 }
 
 /** To see the files of a compressed layer all of it has to be fetched: that is done for small ones only. */

@@ -25,7 +25,8 @@ export async function ls(options: LsOptions, context: OpsContext): Promise<LsRes
       mode: part.mode === undefined ? null : part.mode.toString(8).padStart(4, '0'),
     };
   });
-  return { files, findings: distinct(pkg.findings.filter((finding) => finding.level === 'error')) };
+  const linked = (pkg.linked ?? []).map(({ path, role, digest }): FileResult => ({ path, role, size: null, linked: true, digest, mode: null }));
+  return { files: [...files, ...linked], findings: distinct(pkg.findings.filter((finding) => finding.level === 'error')) };
 }
 
 /** The digest of a part by reading all of it. */

@@ -10,7 +10,7 @@ import { openRemote, openSource } from './source.js';
 export async function tag(options: { readonly source: string; readonly name: string }, context: OpsContext): Promise<TagResult> {
   if (context.network.names === 'remote') return tagRemote(options, context);
   const source = await openSource(options.source, { ...context, network: { ...context.network, names: 'local' } });
-  if (source.kind === 'files' || source.from !== 'store') {
+  if (source.kind !== 'oci' || source.from !== 'store') {
     throw createError('ops/bad-option', {
       message: `Cannot tag "${options.source}": it is not in the local store`,
       hint: `Copy it there: \`modelport copy ${options.source} ${options.name}\``,

@@ -1,46 +1,33 @@
 import { expectStream } from '../bytes/index.js';
-import { createError, type Description, type Finding, hasErrors, type ModelPackage, type OciPackageSink, type Written } from '../core/index.js';
+import { openCartonTarget, toCartonTarget } from './carton/carton-target.js';
+import { packCarton } from './carton/pack-carton.js';
+import { createError, type Description, type Finding, type ModelPackage, type OciPackageSink, type Written } from '../core/index.js';
 import { type LayerEncodings, parseLayerEncodings, parseVintage, type Vintage, writeHybridImage, writeModelpack } from '../formats/index.js';
 import type { OpsContext } from './context.js';
 import { describeFolder, openFolder } from './folder.js';
-import { applySettings } from './identity-fields.js';
 import { toPartResult } from './inspect.js';
+import { assertPackable, type PackOptions, withSettings } from './packable.js';
 import { distinct } from './package.js';
 import { toAbsolute } from './paths.js';
 import type { PackResult } from './results.js';
 import { parseSettings } from './settings.js';
 import { openTarget, type Target } from './target.js';
 
-export interface PackOptions {
-  readonly dir: string;
-  /** Only `modelpack` so far. */
-  readonly format: string;
-  /** Name in the local store, or inside `output`. */
-  readonly name?: string;
-  /** File or folder to write. */
-  readonly output?: string;
-  readonly vintage?: string;
-  /** `raw`, or `role=tar+gzip`. */
-  readonly layers?: readonly string[];
-  /** Also an image-shaped sibling, named `TAG-image`. */
-  readonly hybrid?: boolean;
-  /** modelport.toml, Modelfile or Kitfile; absent: the one in the folder, if any. */
-  readonly file?: string;
-  /** `key=value`, over everything that was found. */
-  readonly set?: readonly string[];
-  /** `os/architecture` of what has an image config. */
-  readonly platform?: string;
-}
-
 /** A folder becomes a package: what was not written down is read from the files, and what was decided is said. */
 export async function pack(options: PackOptions, context: OpsContext): Promise<PackResult> {
+  if (options.format === 'carton') return packCarton(options, () => openCartonTarget(options, context), context);
   return packTo(options, () => openTarget(options, context), context);
 }
 
-/** The same, to wherever; the target is opened when it is clear that there is something to be packed. */
+/** The same, to a place of blobs; the target is opened when it is clear that there is something to be packed. */
 export async function packTo(options: Omit<PackOptions, 'name' | 'output'>, open: () => Promise<Target>, context: OpsContext): Promise<PackResult> {
+  if (options.format === 'carton') return packCarton(options, async () => toCartonTarget(await open()), context);
   if (options.format !== 'modelpack')
-    throw createError('format/unknown', { message: `Cannot pack as "${options.format}": there is no such format`, hint: 'Formats: modelpack' });
+    throw createError('format/unknown', {
+      message: `Cannot pack as "${options.format}": there is no such format`,
+      hint: 'Formats: modelpack, carton',
+    });
+  assertNoRunner(options);
   const file = options.file === undefined ? {} : { file: toAbsolute(options.file, context) };
   const folder = await openFolder(toAbsolute(options.dir, context), options.dir, file, context);
   expectStream(folder.tree.entries.reduce((sum, entry) => sum + entry.size, 0));
@@ -62,6 +49,14 @@ export async function packTo(options: Omit<PackOptions, 'name' | 'output'>, open
   }
 }
 
+function assertNoRunner({ dir, runner, frameworkVersion, opts, compress }: Omit<PackOptions, 'name' | 'output'>): void {
+  if (runner === undefined && frameworkVersion === undefined && opts === undefined && compress !== true) return;
+  throw createError('ops/bad-option', {
+    message: `Cannot pack "${dir}" as a ModelPack with --runner, --framework-version, --opt or --compress: those are about cartons`,
+    hint: 'Add --format carton, or leave them out; --layers ROLE=tar+zstd compresses layers',
+  });
+}
+
 /** The same for every file, so that digests do not depend on when a folder was checked out. */
 export function sourceDateEpoch(context: OpsContext): number {
   const text = context.env['SOURCE_DATE_EPOCH'];
@@ -79,27 +74,6 @@ export function writeContext(context: OpsContext): { mtime: number } & Pick<OpsC
 function withTime(pkg: ModelPackage, context: OpsContext): ModelPackage {
   if (pkg.identity.createdAt !== undefined || !context.env['SOURCE_DATE_EPOCH']) return pkg;
   return { ...pkg, identity: { ...pkg.identity, createdAt: new Date(sourceDateEpoch(context) * 1000).toISOString().replace('.000Z', 'Z') } };
-}
-
-function withSettings(pkg: ModelPackage, settings: Parameters<typeof applySettings>[1]): ModelPackage {
-  return settings.length === 0 ? pkg : { ...pkg, ...applySettings(pkg, settings) };
-}
-
-function assertPackable(pkg: ModelPackage, options: Pick<PackOptions, 'dir'>): void {
-  const first = pkg.findings.find((finding) => finding.level === 'error');
-  if (first !== undefined) {
-    throw createError('ops/refused', {
-      message: `Cannot pack "${options.dir}": ${first.message}`,
-      where: first.where,
-      hint: first.hint ?? 'See `modelport validate` for everything that is wrong',
-      findings: pkg.findings.filter((finding) => hasErrors([finding])),
-    });
-  }
-  if (pkg.parts.length === 0)
-    throw createError('ops/nothing-to-pack', {
-      message: `Cannot pack "${options.dir}": it holds no file`,
-      hint: 'Hidden files and what [files] ignore names are left out',
-    });
 }
 
 interface WriteSettings {
@@ -156,3 +130,5 @@ function toResult(pkg: ModelPackage, written: Written, vintage: Vintage, target:
     ...(hybrid === undefined ? {} : { hybrid: { name: hybrid.name, digest: hybrid.root.digest } }),
   };
 }
+
+export type { PackOptions } from './packable.js';

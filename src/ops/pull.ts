@@ -1,6 +1,8 @@
 import { createError } from '../core/index.js';
 import { collect, twice } from '../bytes/index.js';
 import { parseManifest } from '../oci/index.js';
+import { isCartonFile, openCartonTarget } from './carton/carton-target.js';
+import { copyCarton, isCarton } from './carton/copy-carton.js';
 import { asTask, type OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { parseRemote } from './remote-reference.js';
@@ -16,6 +18,8 @@ export interface PullOptions extends Omit<UnpackOptions, 'location' | 'output'> 
   readonly output?: string;
   /** Also what is attached to the package; into the local store only. */
   readonly referrers?: boolean;
+  /** Of a carton that becomes one file: what is linked comes inside. */
+  readonly inflate?: boolean;
 }
 
 /** Fetches a package: into the local store, or its files straight to their place, each byte written once. Goes on where an earlier run stopped. */
@@ -25,6 +29,10 @@ export async function pull(options: PullOptions, given: OpsContext): Promise<Pul
   const reference = parseRemote(options.name, 'pull');
   const source = await openRemote(reference, options.name, context);
   if (options.output === undefined) return keep(source, options, context);
+  if (isCartonFile(options.output, context) && (await isCarton(source))) {
+    const { output } = options;
+    return { ...(await copyCarton(source, () => openCartonTarget({ output }, context), options.inflate === true, context)), findings: [] };
+  }
   if (options.shared === true) {
     const kept = await keep(source, options, context);
     const { path, files, findings } = await unpackOpened(

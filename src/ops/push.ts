@@ -1,7 +1,10 @@
-import { createError } from '../core/index.js';
+import { createError, type Digest } from '../core/index.js';
+import { toCartonTarget } from './carton/carton-target.js';
+import { copyCarton, isCarton } from './carton/copy-carton.js';
 import { asTask, type OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { type PackOptions, packTo } from './pack.js';
+import { unknownFiles } from './package.js';
 import { parseRemote, type RemoteReference } from './remote-reference.js';
 import type { PushResult } from './results.js';
 import { openSource } from './source.js';
@@ -15,6 +18,8 @@ export interface PushOptions extends Omit<PackOptions, 'dir' | 'name' | 'output'
   readonly format?: string;
   /** Also what is attached to the package. */
   readonly referrers?: boolean;
+  /** Of a carton: what is linked comes inside. */
+  readonly inflate?: boolean;
 }
 
 /** Sends a package to a registry. What the registry has is not sent again; of a folder nothing is kept here. */
@@ -31,13 +36,19 @@ export async function push(options: PushOptions, given: OpsContext): Promise<Pus
   }
   const reference = parseRemote(name, 'push to');
   const target = () => openRemoteTarget(reference, name, context);
-  if (source.kind === 'files')
-    return {
-      ...(await packTo({ ...options, dir: options.source, format: options.format ?? 'modelpack' }, target, context)),
-      pushed: toPushed(reference),
-    };
+  if (source.kind === 'folder')
+    return toResult(await packTo({ ...options, dir: options.source, format: options.format ?? 'modelpack' }, target, context), reference);
   assertNothingToPack(options);
-  return { ...(await copySource(source, target, options.referrers === true, context)), pushed: toPushed(reference) };
+  if ((source.kind === 'files' || options.inflate === true) && (await isCarton(source)))
+    return toResult(await copyCarton(source, async () => toCartonTarget(await target()), options.inflate === true, context), reference);
+  if (source.kind === 'files') throw unknownFiles(source);
+  return toResult(await copySource(source, target, options.referrers === true, context), reference);
+}
+
+/** What is at a registry has a digest. */
+function toResult<R extends { readonly digest: Digest | null }>({ digest, ...result }: R, reference: RemoteReference) {
+  if (digest === null) throw createError('core/bug', { message: 'Cannot happen: what was pushed has no digest' });
+  return { ...result, digest, pushed: toPushed(reference) };
 }
 
 function toPushed({ host, repository, tag }: RemoteReference): PushResult['pushed'] {

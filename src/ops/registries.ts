@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { escapeForDisplay, toIoError } from '../bytes/index.js';
 import { type ByteCounters, createError, type Finding, isToolkitError, type Limits } from '../core/index.js';
+import type { HttpClient } from '../http/index.js';
 import { emptyUserConfig, readUserConfig, type RegistrySettings, type UserConfig } from '../buildfile/index.js';
 import type { RegistryClient, RegistryClientOptions, TlsOptions } from '../registry/client/index.js';
 import { openLocalDigests } from '../store/index.js';
@@ -22,6 +23,8 @@ export interface NetworkOptions {
   readonly key?: string;
   /** Asked first when something is read: `HOST[:PORT][/PREFIX]`. */
   readonly mirrors?: readonly string[];
+  /** Nothing is fetched from a URL: what is not on this machine is an error. */
+  readonly offline?: boolean;
 }
 
 /** What registries need of the context of a verb. */
@@ -46,6 +49,7 @@ export async function openRegistries(
   context: RegistryContext,
   own: Partial<Pick<RegistryClientOptions, 'credentials' | 'retry'>> = {},
 ): Promise<RegistryClient> {
+  if (context.network.offline === true) throw switchedOff('speak to a registry', 'name a package that is on this machine');
   const { createRegistryClient, openBlobPlaces, openCredentialStore, openUploadJournal } = await import('../registry/client/index.js');
   const { env, limits, counters, concurrency, network, signal, home } = context;
   const { registry } = await readSettings(context);
@@ -67,6 +71,43 @@ export async function openRegistries(
     warn: createWarning(context),
     ...own,
   });
+}
+
+/** What files at URLs need of the context besides. */
+export interface FileContext extends RegistryContext {
+  readonly keep: (resource: { close(): Promise<void> }) => void;
+}
+
+/** By the context's own `keep`, which all contexts that are made of it have too. */
+const fileClients = new WeakMap<FileContext['keep'], Promise<HttpClient>>();
+
+function switchedOff(action: string, otherwise: string): Error {
+  return createError('http/offline', { message: `Cannot ${action}: the network is switched off`, hint: `Go on without --offline, or ${otherwise}` });
+}
+
+/** For files at URLs: one for a context, which closes it. Throws `http/offline`. */
+export function createFileClient(context: FileContext): Promise<HttpClient> {
+  const { keep } = context;
+  const client = fileClients.get(keep) ?? openFileClient(context);
+  fileClients.set(keep, client);
+  client.catch(() => fileClients.delete(keep));
+  return client;
+}
+
+async function openFileClient(context: FileContext): Promise<HttpClient> {
+  const { env, counters, network, keep } = context;
+  if (network.offline === true) {
+    throw switchedOff('fetch a file from a URL', 'download the file and name it');
+  }
+  const { createHttpClient } = await import('../http/index.js');
+  const client = createHttpClient({ env, counters, tls: readTls(context) });
+  keep({
+    close: async () => {
+      fileClients.delete(keep);
+      client.close();
+    },
+  });
+  return client;
 }
 
 /** A mistake in them is one of the person who calls, and says nothing about a package. */

@@ -1,3 +1,4 @@
+import type { InferenceOutput } from '../tensors/index.js';
 import type { Digest, Finding, Identity, Io, NamedDescriptor, Role, Run, TensorInfo, WeightsSummary } from '../core/index.js';
 
 /** The results of the verbs, exactly as `--json` prints them (docs/json.md). Fields may be added, never renamed. */
@@ -35,7 +36,10 @@ export interface InspectResult {
 export interface FileResult {
   readonly path: string;
   readonly role: Role;
-  readonly size: number;
+  /** Null for a linked file, which only its server knows. */
+  readonly size: number | null;
+  /** It has to be fetched from a URL before it can be read. */
+  readonly linked?: true;
   readonly digest: Digest | null;
   /** Octal, such as `0644`. */
   readonly mode: string | null;
@@ -70,7 +74,10 @@ export interface ByteTotals {
 export interface PackResult {
   readonly format: string;
   readonly vintage?: string;
-  readonly digest: Digest;
+  /** Of the manifest in a registry or store; null for a package that is one file. */
+  readonly digest: Digest | null;
+  /** Of a carton: the SHA-256 of its MANIFEST, hex. */
+  readonly modelHash?: string;
   readonly name: string | null;
   readonly path: string | null;
   readonly bytes: ByteTotals;
@@ -83,7 +90,10 @@ export interface PackResult {
 }
 
 export interface CopyResult {
-  readonly digest: Digest;
+  /** Null for a package that is one file. */
+  readonly digest: Digest | null;
+  /** Of a carton. */
+  readonly modelHash?: string;
   readonly name: string | null;
   readonly path: string | null;
   readonly bytes: ByteTotals;
@@ -129,6 +139,7 @@ export interface LogoutResult {
 }
 
 export interface ConvertResult extends CopyResult {
+  readonly digest: Digest;
   readonly format: string;
   readonly vintage?: string;
   readonly dryRun: boolean;
@@ -137,9 +148,60 @@ export interface ConvertResult extends CopyResult {
 }
 
 export interface EditResult extends CopyResult {
+  readonly digest: Digest;
   readonly from: Digest;
   readonly changed: readonly string[];
   readonly findings: readonly Finding[];
+}
+
+export interface CartonShrinkResult extends CopyResult {
+  /** Files that are linked now and not inside. */
+  readonly left: readonly string[];
+  readonly savedBytes: number;
+  /** Links that were given and that no file of the carton has the hash of. */
+  readonly unused: readonly Digest[];
+  readonly findings: readonly Finding[];
+}
+
+export interface CartonLinksResult {
+  /** Every linked file can be had from at least one URL. */
+  readonly ok: boolean;
+  readonly links: readonly LinkCheckResult[];
+}
+
+export interface LinkCheckResult {
+  readonly path: string;
+  readonly url: string;
+  readonly ok: boolean;
+  /** What the server sent, decoded; null when nothing came. */
+  readonly bytes: number | null;
+  /** `content-encoding` of the answer. */
+  readonly encoding?: string;
+  readonly reason?: string;
+}
+
+export interface CartonExamplesResult {
+  readonly samples: readonly CartonSampleResult[];
+  /** Absolute; absent when nothing was written. */
+  readonly path?: string;
+  readonly files: number;
+  readonly findings: readonly Finding[];
+}
+
+export interface CartonSampleResult {
+  readonly kind: 'self-test' | 'example';
+  readonly name: string;
+  readonly description?: string;
+  readonly inputs: readonly SampleValueResult[];
+  readonly outputs: readonly SampleValueResult[];
+}
+
+export interface SampleValueResult {
+  readonly name: string;
+  /** `float32 [1, 64]`, or of a file what its bytes say: `image/png 64x64`. */
+  readonly about: string;
+  /** Relative to `path`. */
+  readonly file?: string;
 }
 
 export interface UnpackResult {
@@ -148,6 +210,51 @@ export interface UnpackResult {
   readonly bytes: number;
   readonly digest: Digest | null;
   readonly findings: readonly Finding[];
+}
+
+export interface RunResult {
+  readonly runtime: RuntimeResult;
+  /** How many results the model gave; more than one when it streams. `outputs` is the last. */
+  readonly items: number;
+  /** As in the Open Inference Protocol: `data` is flat, in C order. Empty when they went to files. */
+  readonly outputs: readonly InferenceOutput[];
+  /** Absolute. */
+  readonly files?: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+export interface RuntimeResult {
+  readonly name: string;
+  /** Of the framework. */
+  readonly version: string;
+}
+
+export interface TestResult {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Absent when there was nothing to run. */
+  readonly runtime?: RuntimeResult;
+  readonly cases: readonly TestCaseResult[];
+  readonly findings: readonly Finding[];
+}
+
+export interface TestCaseResult {
+  readonly name: string;
+  readonly status: 'passed' | 'failed' | 'skipped';
+  readonly outputs: readonly TestOutputResult[];
+  readonly message?: string;
+  readonly findings: readonly Finding[];
+}
+
+export interface TestOutputResult {
+  readonly name: string;
+  readonly status: 'passed' | 'failed';
+  /** Largest difference, where both are numbers of one shape. */
+  readonly maxAbsError?: number;
+  /** Index of the worst element. */
+  readonly at?: readonly number[];
+  readonly message?: string;
 }
 
 export interface ListResult {

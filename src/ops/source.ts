@@ -16,14 +16,17 @@ import {
 import { isLayout, openArchive, openLayout, openLocalStore, sniffArchive } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { type FolderSource, openFolder } from './folder.js';
+import { type FilesPackage, openPackageFile, openPackageUrl, openUnpackedPackage } from './package-file.js';
 import { toAbsolute } from './paths.js';
 import { isRemote, type RemoteReference } from './remote-reference.js';
 
 /** Where packages are by name and by digest: the local store, a layout, an archive, a repository. */
 export type Shelf = BlobSource & BlobFinder & Omit<Names, 'tag'>;
 
-/** A location that has been looked at: bare files, or a shelf with one root chosen on it. */
-export type OpenedSource = FolderSource | ShelfSource;
+/** A location that has been looked at: a bare folder, a package of files, or a shelf with one root chosen on it. */
+export type OpenedSource = FolderSource | OpenedPackageSource;
+
+export type OpenedPackageSource = FilesPackage | ShelfSource;
 
 export interface ShelfSource extends OciSource {
   readonly shelf: Shelf;
@@ -36,10 +39,7 @@ export async function openSource(text: string, context: OpsContext): Promise<Ope
   const location = parseLocation(text);
   switch (location.kind) {
     case 'http':
-      throw createError('format/unsupported', {
-        message: `Cannot open "${text}": ModelPacks are not served as single files`,
-        hint: 'Fetch the file, or name the package as HOST/REPO:TAG',
-      });
+      return openPackageUrl(location.url, text, context);
     case 'oci':
       return chooseRoot(await openLayout(toAbsolute(location.path, context), context), location, text, context);
     case 'oci-archive':
@@ -87,14 +87,16 @@ async function openPath(text: string, written: string, context: OpsContext, notN
   if (!statSync(path).isDirectory()) {
     const kind = await sniffArchive(path, context.limits);
     if (kind !== undefined && kind !== 'tar') return chooseRoot(await openArchive(path, context), {}, text, context);
+    const file = await openPackageFile(path, text, context);
+    if (file !== undefined) return file;
     throw createError('format/unknown', {
-      message: `Cannot open "${text}": it is neither an OCI archive nor a docker archive`,
+      message: `Cannot open "${text}": it is neither a zip nor an OCI archive nor a docker archive`,
       hint: 'For a single weight file, name its folder',
       where: path,
     });
   }
   if (isLayout(path)) return chooseRoot(await openLayout(path, context), {}, text, context);
-  return openFolder(path, text, {}, context);
+  return (await openUnpackedPackage(path, text, context)) ?? openFolder(path, text, {}, context);
 }
 
 async function openName(location: Extract<Location, { kind: 'name' | 'path-or-name' }>, context: OpsContext): Promise<ShelfSource> {

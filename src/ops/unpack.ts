@@ -7,6 +7,7 @@ import { parseManifest, toLayerLabel } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 import { describeForeign, listImageLayers } from './foreign.js';
 import { readSource } from './package.js';
+import { listPartSources } from './part-sources.js';
 import { toAbsolute } from './paths.js';
 import type { UnpackResult } from './results.js';
 import { type OpenedSource, openSource } from './source.js';
@@ -39,8 +40,8 @@ export async function unpackOpened(source: OpenedSource, options: UnpackOptions,
   const target = toAbsolute(options.output, context);
   if (options.shared === true) assertShareable(source, options);
   if (source.kind === 'oci') expectStream(sizeOfLayers(source, context));
-  const plan = await listSources(source, options, context);
   const select = await createSelection(source, options, context);
+  const plan = await listSources(source, options, select, context);
   removeLeftovers(dirname(target));
   const { counters, progress, signal } = context;
   const overwrite = options.overwrite === true;
@@ -88,10 +89,10 @@ function sizeOfLayers(source: OciSource, { limits }: OpsContext): number {
 async function createSelection(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<((path: string) => boolean) | undefined> {
   const { include = [], exclude = [] } = options;
   if (include.length + exclude.length === 0) return undefined;
-  const { parts } = (await readSource(source, context)).pkg;
+  const { parts, linked = [] } = (await readSource(source, context)).pkg;
   for (const glob of include) {
     const matches = compileGlobs([glob]);
-    if (!parts.some((part) => matches(part.path))) {
+    if (![...parts, ...linked].some((part) => matches(part.path))) {
       throw createError('ops/path-not-found', {
         message: `Cannot include "${glob}": no file of the package matches`,
         hint: `See \`modelport ls ${options.location}\`; ** crosses folders`,
@@ -103,13 +104,23 @@ async function createSelection(source: OpenedSource, options: UnpackOptions, con
 }
 
 /** Of a package that a format knows nothing but the manifest is read here: unpacking reads the layers itself. */
-async function listSources(source: OpenedSource, options: UnpackOptions, context: OpsContext): Promise<UnpackPlan> {
-  if (source.kind === 'files')
+async function listSources(
+  source: OpenedSource,
+  options: UnpackOptions,
+  select: ((path: string) => boolean) | undefined,
+  context: OpsContext,
+): Promise<UnpackPlan> {
+  if (source.kind === 'folder')
     throw createError('format/unsupported', {
       message: `Cannot unpack "${options.location}": it is a bare folder`,
       hint: 'Its files are on the disk already',
     });
-  if ((await detectFormat(source)) !== undefined) return listUnpackSources(source, { limits: context.limits });
+  const detected = await detectFormat(source);
+  if (detected?.reader.id === 'modelpack') return listUnpackSources(source, { limits: context.limits });
+  if (detected !== undefined || source.kind === 'files') {
+    const { pkg } = await readSource(source, context);
+    return { policy: 'package', sources: await listPartSources(pkg, options.location, select ?? (() => true), context) };
+  }
   const layers = listImageLayers(source, context);
   if (layers !== undefined)
     return { policy: 'image', sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)) };
@@ -117,7 +128,7 @@ async function listSources(source: OpenedSource, options: UnpackOptions, context
   if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-')))
     return { policy: 'package', sources: pkg.parts.map(toFileSource) };
   throw createError('format/unsupported', {
-    message: `Cannot unpack "${options.location}": it is an ${pkg.format} whose layers name no files`,
+    message: `Cannot unpack "${options.location}": it is of the kind "${pkg.format}", whose layers name no files`,
     hint: 'See `modelport inspect`; of an index, name one entry as oci:DIR@DIGEST',
   });
 }

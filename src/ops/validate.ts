@@ -3,7 +3,7 @@ import { detectFormat } from '../formats/index.js';
 import type { OpsContext } from './context.js';
 import { describeFolder } from './folder.js';
 import { describeForeign } from './foreign.js';
-import { distinct } from './package.js';
+import { distinct, unknownFiles } from './package.js';
 import type { ValidateResult } from './results.js';
 import { openSource } from './source.js';
 
@@ -16,7 +16,8 @@ export interface ValidateOptions {
 /** The rules of the package's specification, one finding a breach; of a bare folder, what would keep `pack` from working. */
 export async function validate(options: ValidateOptions, context: OpsContext): Promise<ValidateResult> {
   const source = await openSource(options.location, context);
-  const detected = await detectFormat(source);
+  const detected = source.kind === 'folder' ? undefined : await detectFormat(source);
+  if (detected === undefined && source.kind === 'files') throw unknownFiles(source);
   if (detected === undefined && source.kind === 'oci') {
     // Throws what is wrong with a document that is no manifest at all.
     const { format } = await describeForeign(source, context);
@@ -26,7 +27,7 @@ export async function validate(options: ValidateOptions, context: OpsContext): P
     });
   }
   const raw =
-    source.kind === 'files'
+    source.kind === 'folder'
       ? (await describeFolder(source, context)).pkg.findings
       : await detected?.reader.validate(source, { limits: context.limits });
   const findings = distinct(raw ?? []);

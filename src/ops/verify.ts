@@ -4,18 +4,22 @@ import { openLocalStore } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import type { VerifyResult } from './results.js';
 import { openSource, type Shelf } from './source.js';
+import { verifyFiles } from './verify-files.js';
 import { createDiffIdCheck } from './verify-diff-ids.js';
 
 export interface VerifyOptions {
   /** Absent: everything that the local store names. */
   readonly location?: string;
+  /** Also what is only linked: fetched and hashed. */
+  readonly links?: boolean;
 }
 
 /** Every byte against every digest, size and diffId. Wrong bytes are problems, not errors. */
 export async function verify(options: VerifyOptions, context: OpsContext): Promise<VerifyResult> {
   if (options.location === undefined) return verifyStore(context);
   const source = await openSource(options.location, context);
-  if (source.kind === 'files') {
+  if (source.kind === 'files') return verifyFiles(source, options.links === true, context);
+  if (source.kind === 'folder') {
     throw createError('format/unsupported', {
       message: `Cannot verify "${options.location}": a bare folder promises no digests`,
       hint: 'Pack it first, or compare it with `modelport diff`',

@@ -4,6 +4,7 @@
  */
 export { type Archive, type ArchiveOptions, openArchive } from './archive-read.js';
 export { type ArchiveWriteOptions, type ArchiveWriter, createArchive } from './archive-write.js';
+export { clearFileCache, type FileCache, openFileCache, type ReceiveOptions } from './file-cache.js';
 export { type LayoutOptions, type LayoutStore, openLayout } from './layout.js';
 export type { Lease } from './lease.js';
 export { type LocalStoreOptions, openLocalDigests, openLocalStore } from './local-store.js';

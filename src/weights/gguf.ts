@@ -1,6 +1,6 @@
 import type { Limits, RandomAccess, TensorInfo } from '../core/index.js';
 import { overLimit, quote } from './bad-header.js';
-import { countElements } from './element-count.js';
+import { countElements } from '../tensors/index.js';
 import { ForwardReader } from './forward-reader.js';
 import { findGgufTensorType } from './gguf-types.js';
 import { readGgufString, readGgufValue } from './gguf-values.js';

@@ -1,6 +1,6 @@
 import { type DtypeName, findDtype } from '../core/index.js';
 import { overLimit, quote } from './bad-header.js';
-import { countElements } from './element-count.js';
+import { countElements } from '../tensors/index.js';
 import { type OnnxModel, report } from './onnx-model.js';
 import { assertBlock, type Field, type Handlers, readInside, readNumbers, readText, toNumber } from './onnx-wire.js';
 

@@ -1,5 +1,5 @@
 import type { Limits, RandomAccess } from '../core/index.js';
-import { countElements } from './element-count.js';
+import { countElements } from '../tensors/index.js';
 import { ForwardReader } from './forward-reader.js';
 import { readGraph, readNode } from './onnx-graph.js';
 import type { OnnxGraph, OnnxModel } from './onnx-model.js';

@@ -1,5 +1,5 @@
 import type { TensorInfo } from '../core/index.js';
-import { countElements } from './element-count.js';
+import { countElements } from '../tensors/index.js';
 import type { Quantization } from './quantization.js';
 import type { WeightFile, WeightFormat } from './weight-file.js';
 

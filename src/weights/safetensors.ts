@@ -9,7 +9,7 @@ import {
   type TensorInfo,
 } from '../core/index.js';
 import { badHeader, overLimit, quote } from './bad-header.js';
-import { countElements } from './element-count.js';
+import { countElements } from '../tensors/index.js';
 import type { WeightFile } from './weight-file.js';
 
 const lengthBytes = 8;

@@ -32,7 +32,7 @@ beforeAll(async () => {
   writeFileSync(join(base, 'small/README.md'), '# small\n');
   await enterRoom();
   const { digest } = await pack({ dir: model, format: 'modelpack', name: 'big:v1' }, contextOf());
-  reference = { digest, blobs: listBlobs(home) };
+  reference = { digest: digest ?? '', blobs: listBlobs(home) };
 });
 afterAll(() => rmSync(base, { recursive: true }));
 

@@ -193,7 +193,7 @@ describe('many files', () => {
     };
     const { findings, digest } = await packed(bench.write('model', model));
     expect(findings).toMatchObject([{ level: 'note', code: 'modelpack/grouped-layer' }]);
-    const { layers } = await readManifest(bench, digest);
+    const { layers } = await readManifest(bench, digest ?? '');
     expect(layers.map(({ annotations = {} }) => annotations['org.cncf.model.filepath'])).toEqual([
       'model.safetensors',
       'docs',

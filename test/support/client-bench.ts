@@ -16,7 +16,7 @@ import {
 import type { Credentials, CredentialStore } from '../../src/registry/client/auth/auth.js';
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '../../src/registry/client/client.js';
 import type { RemoteRepository } from '../../src/registry/client/repository.js';
-import type { RetryPolicy } from '../../src/registry/client/retry.js';
+import type { RetryPolicy } from '../../src/http/retry.js';
 import { noPlaces } from '../../src/registry/client/blob-places.js';
 import { noJournal } from '../../src/registry/client/upload-journal.js';
 import type { Behaviour } from './registry/behaviour.js';

@@ -13,16 +13,17 @@ export const pull: CommandModule = {
   define: (command, cli) =>
     command
       .argument('<name>', 'HOST/REPO:TAG or HOST/REPO@DIGEST')
-      .option('-o, --output <dir>', 'folder for the files; without it the package is kept in the local store', targetArgument)
+      .option('-o, --output <place>', 'folder for the files, or FILE.carton; without it the package is kept in the local store', targetArgument)
       .option('--include <glob>', 'only files that match (repeatable)', collect)
       .option('--exclude <glob>', 'no files that match (repeatable)', collect)
       .option('-f, --overwrite', 'replace files that exist')
       .option('--same-owner', 'give the files the user and group numbers of the package')
       .option('--shared', 'read-only files that share their bytes with the local store')
       .option('--referrers', 'also what is attached, into the local store')
+      .option('--inflate', 'of a carton that becomes a file: what is linked comes inside')
       .action((name, options) => {
-        const { output, include, exclude, overwrite, sameOwner, shared, referrers } = options;
-        const wanted = given({ output, include, exclude, overwrite, sameOwner, shared, referrers });
+        const { output, include, exclude, overwrite, sameOwner, shared, referrers, inflate } = options;
+        const wanted = given({ output, include, exclude, overwrite, sameOwner, shared, referrers, inflate });
         return cli.run(options, (ops, context) => ops.pull({ name, ...wanted }, context), renderPull);
       }),
 };

@@ -11,12 +11,15 @@ export const verify: CommandModule = {
   ],
   usesRegistries: 'with-names',
   define: (command, cli) =>
-    command.argument('[location]', `${locationHelp}; without it all that the local store names`, sourceArgument).action((location, options) =>
-      cli.run(
-        options,
-        (ops, context) => ops.verify(given({ location }), context),
-        renderVerify,
-        ({ ok }) => judge(ok),
+    command
+      .argument('[location]', `${locationHelp}; without it all that the local store names`, sourceArgument)
+      .option('--links', 'also fetch and hash what is only linked')
+      .action((location, options) =>
+        cli.run(
+          options,
+          (ops, context) => ops.verify(given({ location, links: options.links }), context),
+          renderVerify,
+          ({ ok }) => judge(ok),
+        ),
       ),
-    ),
 };

@@ -17,7 +17,8 @@ export const renderCopy: Render<CopyResult> = (result, style) => {
       ...(many ? toTable([{ title: '', shrinks: true }, { title: '' }], roots, style, '  ') : []),
       ...toFacts(
         [
-          ['digest', many ? undefined : result.digest],
+          ['digest', many ? undefined : (result.digest ?? undefined)],
+          ['model hash', result.modelHash],
           ['bytes', toTotals(result.bytes)],
           ['attached', result.referrers === undefined ? undefined : plural(result.referrers.length, 'referrer')],
         ],
@@ -25,6 +26,6 @@ export const renderCopy: Render<CopyResult> = (result, style) => {
       ),
     ],
     err: renderFindings(result.lost, style),
-    quiet: many ? result.copied.map(({ digest }) => digest) : [result.digest],
+    quiet: many ? result.copied.map(({ digest }) => digest) : [result.digest ?? result.modelHash ?? ''],
   };
 };

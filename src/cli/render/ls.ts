@@ -19,6 +19,12 @@ export const renderLongList: Render<LsResult> = ({ files, findings }, style) => 
     { title: 'DIGEST', paint: style.color.dim },
     { title: 'PATH', shrinks: true },
   ];
-  const toRow = ({ mode, role, size, digest, path }: FileResult) => [mode ?? '-', role, toSize(size), toShortDigest(digest), path];
+  const toRow = ({ mode, role, size, digest, path }: FileResult) => [
+    mode ?? '-',
+    role,
+    size === null ? 'linked' : toSize(size),
+    toShortDigest(digest),
+    path,
+  ];
   return shown(toTable(columns, files.map(toRow), style), renderFindings(findings, style));
 };

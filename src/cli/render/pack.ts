@@ -7,10 +7,11 @@ import { toFormat, toTarget, toTotals } from './totals.js';
 
 export const renderPack: Render<PackResult> = (result, style) => ({
   out: [
-    `${style.color.green('Packed')} ${plural(result.parts.length, 'file')} as ${toFormat(result)} to ${style.color.bold(toTarget(result))}`,
+    `${style.color.green('Packed')} ${result.parts.length === 0 ? '' : `${plural(result.parts.length, 'file')} as `}${toFormat(result)} to ${style.color.bold(toTarget(result))}`,
     ...toFacts(
       [
-        ['digest', result.digest],
+        ['digest', result.digest ?? undefined],
+        ['model hash', result.modelHash],
         ['bytes', toTotals(result.bytes)],
         ['image', result.hybrid === undefined ? undefined : `${result.hybrid.name ?? ''} ${result.hybrid.digest}`.trim()],
       ],
@@ -18,5 +19,5 @@ export const renderPack: Render<PackResult> = (result, style) => ({
     ),
   ],
   err: renderFindings([...result.lost, ...result.findings], style),
-  quiet: [result.digest],
+  quiet: [result.digest ?? result.modelHash ?? ''],
 });

@@ -2,17 +2,17 @@ import type { PullResult } from '../../ops/index.js';
 import { renderFindings } from './findings.js';
 import type { Render } from './rendered.js';
 import { toFacts } from './table.js';
+import type { Style } from '../terminal.js';
 import { plural } from './text.js';
 import { toTotals } from './totals.js';
 
 export const renderPull: Render<PullResult> = (result, style) => ({
   out: [
-    result.files === undefined || result.path === null
-      ? `${style.color.green('Pulled')} ${style.color.bold(result.name ?? result.digest)} to the store`
-      : `${style.color.green('Pulled')} ${plural(result.files, 'file')} to ${style.color.bold(result.path)}`,
+    `${style.color.green('Pulled')} ${toPlace(result, style)}`,
     ...toFacts(
       [
-        ['digest', result.digest],
+        ['digest', result.digest ?? undefined],
+        ['model hash', result.modelHash],
         ['bytes', toTotals(result.bytes)],
         ['attached', result.referrers === undefined ? undefined : plural(result.referrers.length, 'referrer')],
       ],
@@ -20,5 +20,11 @@ export const renderPull: Render<PullResult> = (result, style) => ({
     ),
   ],
   err: renderFindings(result.findings, style),
-  quiet: [result.path ?? result.digest],
+  quiet: [result.path ?? result.digest ?? ''],
 });
+
+/** A folder of files, one file, or the local store. */
+function toPlace({ path, files, name, digest }: PullResult, { color }: Style): string {
+  if (path === null) return `${color.bold(name ?? digest ?? '')} to the store`;
+  return files === undefined ? `to ${color.bold(path)}` : `${plural(files, 'file')} to ${color.bold(path)}`;
+}

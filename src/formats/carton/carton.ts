@@ -91,8 +91,10 @@ export interface CartonInfo {
   readonly selfTests: readonly CartonSelfTest[];
   readonly examples: readonly CartonExample[];
   readonly runner?: CartonRunner;
-  /** Tables and fields that version 1 does not know. */
+  /** Tables and fields at the top that version 1 does not know. */
   readonly unknown: TomlTable;
+  /** Fields that it does not know in the tables that it does: `runner`, `input[0]`, … → the fields. */
+  readonly unknownFields: ReadonlyMap<string, TomlTable>;
 }
 
 /** One entry of tensor_data/index.toml. */

@@ -2,8 +2,7 @@ import { collect } from '../../bytes/index.js';
 import { type ByteStream, createError, type Descriptor } from '../../core/index.js';
 import type { Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
-import type { HttpResponse } from '../../http/index.js';
-import { isPassingError, toDelay, wait } from './retry.js';
+import { type HttpResponse, isPassingError, toDelay, wait } from '../../http/index.js';
 
 export interface BlobPlace {
   readonly connection: Connection;

@@ -6,12 +6,11 @@ import { createAuthorizer } from './auth/authorizer.js';
 import { Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
 import { isHostName, isRepositoryName } from './grammar.js';
-import { createHttpClient, type HttpClient, type Timeouts, type TlsOptions } from '../../http/index.js';
+import { createHttpClient, defaultRetry, type HttpClient, type RetryPolicy, type Timeouts, type TlsOptions } from '../../http/index.js';
 import { MirroredRepository, type ReadableRepository } from './mirrored.js';
 import { readPages } from './pages.js';
 import type { Quirks } from './quirks.js';
 import { RemoteRepository } from './repository.js';
-import { defaultRetry, type RetryPolicy } from './retry.js';
 import type { UploadJournal } from './upload-journal.js';
 
 export interface RegistryClientOptions {

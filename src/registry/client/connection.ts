@@ -2,8 +2,19 @@ import { createError, isToolkitError } from '../../core/index.js';
 import type { Authorizer, Scope } from './auth/auth.js';
 import { readRefusal, toRefusalError } from './answer.js';
 import { type RegistryAddress, toLocation } from './address.js';
-import type { HttpBody, HttpClient, HttpMethod, HttpRequest, HttpResponse } from '../../http/index.js';
-import { isPassing, isPassingError, parseRetryAfter, type RetryPolicy, toDelay, wait } from './retry.js';
+import {
+  type HttpBody,
+  type HttpClient,
+  type HttpMethod,
+  type HttpRequest,
+  type HttpResponse,
+  isPassing,
+  isPassingError,
+  parseRetryAfter,
+  type RetryPolicy,
+  toDelay,
+  wait,
+} from '../../http/index.js';
 import { parseWarnings } from './warnings.js';
 
 /** One call of the API. */

@@ -1,7 +1,7 @@
 import { assertWanted, createError } from '../../core/index.js';
 import type { Connection } from './connection.js';
 import type { OutgoingContent } from './outgoing-content.js';
-import { isPassingError, toDelay, wait } from './retry.js';
+import { isPassingError, toDelay, wait } from '../../http/index.js';
 import type { JournalEntry } from './upload-journal.js';
 import type { UploadSession, UploadState } from './upload-session.js';
 

@@ -4,7 +4,7 @@ import type { ApiCall, Connection } from './connection.js';
 import { endpoint } from './endpoint.js';
 import type { Manifests } from './manifests.js';
 import { readPages } from './pages.js';
-import { toDelay, wait } from './retry.js';
+import { toDelay, wait } from '../../http/index.js';
 
 /** Several writers of one fallback tag: whoever finds its entry gone writes again. */
 const mostWrites = 20;

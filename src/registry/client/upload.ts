@@ -4,7 +4,7 @@ import { hasBlob, type NamedBlob } from './blob-head.js';
 import type { Connection } from './connection.js';
 import { OutgoingContent, type Reach } from './outgoing-content.js';
 import { PieceSending } from './piece-sending.js';
-import { isPassingError, toDelay, wait } from './retry.js';
+import { isPassingError, toDelay, wait } from '../../http/index.js';
 import type { JournalEntry } from './upload-journal.js';
 import { UploadSession, type UploadState } from './upload-session.js';
 

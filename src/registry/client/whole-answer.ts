@@ -1,7 +1,6 @@
 import { collect } from '../../bytes/index.js';
 import type { ApiCall, Connection } from './connection.js';
-import type { HttpResponse } from '../../http/index.js';
-import { isPassingError, toDelay, wait } from './retry.js';
+import { type HttpResponse, isPassingError, toDelay, wait } from '../../http/index.js';
 
 const nothing = new Uint8Array(0);
 

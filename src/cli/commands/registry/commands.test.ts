@@ -27,7 +27,7 @@ async function call(line: string, verb: keyof Ops, answer: (options: unknown) =>
     asked.push(options);
     return answer(options);
   };
-  const createContext = () => ({ counters: createCounters() });
+  const createContext = () => ({ counters: createCounters(), close: async () => {} });
   const load = async () => ({ escapeForDisplay: (text: string) => text, createContext, [verb]: act }) as unknown as Ops;
   const status = runCli(line.split(' '), io, load);
   return { status: await status, asked, io, out: io.stdout.text(), err: io.stderr.text() };
@@ -94,7 +94,11 @@ describe('a server', () => {
       done();
     };
     const stdout = Object.assign(new Writable({ write }), { text: () => '' });
-    const ops = { escapeForDisplay: (text: string) => text, createContext: () => ({}), serveRegistry: async () => ({ started: serving, ended }) };
+    const ops = {
+      escapeForDisplay: (text: string) => text,
+      createContext: () => ({ close: async () => {} }),
+      serveRegistry: async () => ({ started: serving, ended }),
+    };
     const running = runCli(['registry', 'serve', '--json'], createMemoryIo({ stdout }), async () => ops as unknown as Ops);
     expect(JSON.parse(await said)).toEqual(serving);
     expect(await Promise.race([running, Promise.resolve('goes on')])).toBe('goes on');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createError } from '../../core/index.js';
+import { createError } from '../core/index.js';
 import { defaultRetry, isPassing, isPassingError, parseRetryAfter, toDelay, wait } from './retry.js';
 
 const now = Date.UTC(2026, 0, 1);

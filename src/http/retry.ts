@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createCancelled, isToolkitError } from '../../core/index.js';
+import { createCancelled, isToolkitError } from '../core/index.js';
 
 /** How often, and how long between, in milliseconds. Tests pass short ones. */
 export interface RetryPolicy {

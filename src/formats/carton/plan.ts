@@ -1,0 +1,111 @@
+import { createError, type Description, type Finding, type ModelPackage } from '../../core/index.js';
+import { toAnnotations } from './artifact.js';
+import { type CartonSettings, readSettings } from './carton-settings.js';
+import { listLosses } from './losses.js';
+import { assertPaths, type CartonPlan, textMember } from './member-plan.js';
+import { planFiles, type SortedParts, sortParts } from './plan-files.js';
+import { planRunner } from './plan-runner.js';
+import { planSamples } from './plan-samples.js';
+import { tomlName } from './spec.js';
+import { parseTargetTriple } from './target-triple.js';
+import type { CartonWriteOptions } from './write-options.js';
+import { type CartonFields, writeCartonToml } from './write-toml.js';
+
+export interface PlannedCarton {
+  readonly plan: CartonPlan;
+  readonly lost: readonly Finding[];
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Package → what its carton will hold. Reads test tensors, requirements.txt and the headers of weights; refuses before anything is written. Throws
+ * `carton/cannot-write`, `bytes/unsafe-path`.
+ */
+export async function planCarton(pkg: ModelPackage, description: Description, options: CartonWriteOptions): Promise<PlannedCarton> {
+  const settings = readSettings(description, options);
+  const sorted = sortParts(pkg, description, options);
+  const { runner, findings: decided } = await planRunner(pkg, description, settings, sorted.model, options);
+  assertDeclared(pkg);
+  assertPlatforms(settings);
+  const files = await planFiles(sorted, runner.name, settings.model, options.limits);
+  const { members: tensors, ...samples } = await planSamples(pkg);
+  const texts = describe(pkg, settings, sorted);
+  const fields: CartonFields = {
+    ...texts.fields,
+    ...samples,
+    requiredPlatforms: settings.requiredPlatforms,
+    inputs: pkg.io.inputs,
+    outputs: pkg.io.outputs,
+    runner,
+    unknown: options.unknown ?? {},
+  };
+  const members = [...files.members, ...tensors, textMember(tomlName, writeCartonToml(fields))];
+  assertPaths(members, options.limits);
+  return {
+    plan: { members, linked: new Map(), annotations: toAnnotations(fields) },
+    lost: listLosses(pkg, description, runner.name),
+    findings: [...settings.findings, ...decided, ...texts.findings, ...files.findings],
+  };
+}
+
+/** The most that the format's own library packs. */
+const shortCharacters = 100;
+
+interface Texts {
+  readonly fields: Pick<CartonFields, 'modelName' | 'shortDescription' | 'modelDescription' | 'license' | 'repository' | 'homepage'>;
+  readonly findings: readonly Finding[];
+}
+
+function describe({ identity }: ModelPackage, settings: CartonSettings, { modelDescription }: SortedParts): Texts {
+  const { name, title, description, licenses, repository, homepage } = identity;
+  const summary = settings.shortDescription ?? description;
+  const isShort = summary !== undefined && [...summary].length <= shortCharacters;
+  return {
+    fields: {
+      modelName: name ?? title,
+      shortDescription: isShort ? summary : undefined,
+      modelDescription: modelDescription ?? (isShort ? undefined : summary),
+      license: licenses === undefined ? undefined : joinLicenses(licenses),
+      repository,
+      homepage,
+    },
+    findings: summary === undefined || isShort ? [] : [tooLong(summary, modelDescription !== undefined)],
+  };
+}
+
+/** One SPDX expression: all of them hold. */
+function joinLicenses(licenses: readonly string[]): string | undefined {
+  if (licenses.length < 2) return licenses[0];
+  return licenses.map((each) => (/\s(OR|AND)\s/i.test(each) ? `(${each})` : each)).join(' AND ');
+}
+
+function tooLong(summary: string, hasText: boolean): Finding {
+  const place = hasText ? 'it is left out, as model_description has another text' : 'it stands in model_description';
+  return {
+    level: hasText ? 'warning' : 'note',
+    code: 'carton/long-description',
+    message: `The description has ${[...summary].length} characters and a short description at most ${shortCharacters}: ${place}`,
+    where: 'package.description',
+    hint: 'Give short_description under [format.carton]',
+  };
+}
+
+/** "If you specify one input or output, you must specify all inputs and outputs." (carton.toml) */
+function assertDeclared({ io }: ModelPackage): void {
+  if (io.inputs.length === 0 && io.outputs.length === 0) return;
+  if (io.inputs.length > 0 && io.outputs.length > 0) return;
+  const [there, missing] = io.inputs.length > 0 ? ['inputs', 'output'] : ['outputs', 'input'];
+  throw createError('carton/cannot-write', {
+    message: `Cannot write a carton that declares ${there} only: expected all inputs and outputs, or neither`,
+    hint: `Declare the others under [[${missing}]]`,
+  });
+}
+
+function assertPlatforms({ requiredPlatforms }: CartonSettings): void {
+  const bad = requiredPlatforms.find((triple) => 'problem' in parseTargetTriple(triple));
+  if (bad === undefined) return;
+  throw createError('carton/cannot-write', {
+    message: `Cannot require the platform ${JSON.stringify(bad)}: expected a target triple`,
+    hint: 'For example x86_64-unknown-linux-gnu or aarch64-apple-darwin',
+  });
+}

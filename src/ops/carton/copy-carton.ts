@@ -1,0 +1,74 @@
+import { createError, type LinkedPart, type StreamContent } from '../../core/index.js';
+import {
+  type CartonWritten,
+  detectFormat,
+  inflateCarton,
+  openMembers,
+  readDocuments,
+  writeCartonArtifact,
+  writeCartonZip,
+} from '../../formats/index.js';
+import { asTask, type OpsContext } from '../context.js';
+import { openLinked } from '../linked-files.js';
+import type { CopyResult } from '../results.js';
+import type { OpenedPackageSource, OpenedSource } from '../source.js';
+import type { CartonTarget } from './carton-target.js';
+
+/** A source that can be written as a file as well as an artifact. */
+export async function isCarton(source: OpenedSource): Promise<boolean> {
+  return source.kind !== 'folder' && (await detectFormat(source))?.reader.id === 'carton';
+}
+
+/**
+ * The same carton in another form: file, folder, artifact. MANIFEST stays as it is, byte for byte, and so does the model hash; with `inflate`
+ * what was linked is inside afterwards.
+ */
+export async function copyCarton(
+  source: OpenedPackageSource,
+  open: () => Promise<CartonTarget>,
+  inflate: boolean,
+  given: OpsContext,
+): Promise<CopyResult> {
+  const context = asTask(given, 'copy');
+  const target = await open();
+  try {
+    const written = await writeTo(source, target, inflate, context);
+    const digest = await target.finish(written.root);
+    return {
+      digest,
+      modelHash: written.modelHash,
+      name: target.name,
+      path: target.path,
+      ...(target.repository === null ? {} : { repository: target.repository }),
+      bytes: written.bytes,
+      lost: [],
+      copied: digest === null ? [] : [{ name: target.name, digest }],
+    };
+  } finally {
+    await target.close();
+  }
+}
+
+async function writeTo(source: OpenedPackageSource, { sink }: CartonTarget, inflate: boolean, context: OpsContext): Promise<CartonWritten> {
+  const { limits, progress, concurrency, signal } = context;
+  const options = { limits, progress, concurrency, signal };
+  if (inflate) {
+    const documents = await readDocuments(source, { limits });
+    return inflateCarton(documents.members, documents, (part) => toContent(part, context), sink, options);
+  }
+  const members = await openMembers(source, { limits });
+  return sink.kind === 'zip' ? writeCartonZip(members, sink, options) : writeCartonArtifact(members, sink.blobs, options);
+}
+
+async function toContent(part: LinkedPart, context: OpsContext): Promise<StreamContent & { readonly size: number }> {
+  const file = await openLinked(part, context);
+  return { kind: 'stream', size: file.size, open: () => file.open() };
+}
+
+export function assertCarton(location: string, isOne: boolean, what: string): void {
+  if (isOne) return;
+  throw createError('format/unsupported', {
+    message: `Cannot ${what} "${location}": it is no carton`,
+    hint: '`modelport inspect` says what it is; `modelport pack DIR --format carton -o FILE.carton` makes one',
+  });
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import type { Description, LazyTensor, Samples, SampleValue, TensorSpec } from '../core/index.js';
+import type { OpsContext } from './context.js';
+import { readTensorFile } from './run/input-values.js';
+
+const tensorFile = /\.(npy|json|bin)$/i;
+
+/** The self tests and examples that a build file describes; their tensors are read when they are needed. Paths count from `root`. */
+export function readFolderSamples(description: Description, root: string, context: OpsContext): Samples {
+  const { inputs, outputs } = description;
+  const load =
+    (file: string, spec: TensorSpec | undefined): LazyTensor =>
+    async () =>
+      readTensorFile(join(root, file), spec, context);
+  const tensors = (files: Readonly<Record<string, string>>, specs: readonly TensorSpec[]) =>
+    new Map(Object.entries(files).map(([name, file]) => [name, load(file, find(specs, name))]));
+  const values = (files: Readonly<Record<string, string>>, specs: readonly TensorSpec[]) =>
+    new Map(
+      Object.entries(files).map(([name, file]): [string, SampleValue] => [
+        name,
+        tensorFile.test(file) ? { kind: 'tensor', load: load(file, find(specs, name)) } : { kind: 'file', path: file },
+      ]),
+    );
+  return {
+    selfTests: description.selfTests.map(({ inputs: given, expected, ...test }) => ({
+      ...test,
+      inputs: tensors(given, inputs),
+      ...(expected === undefined ? {} : { expected: tensors(expected, outputs) }),
+    })),
+    examples: description.examples.map(({ inputs: given, sampleOut, ...example }) => ({
+      ...example,
+      inputs: values(given, inputs),
+      outputs: values(sampleOut, outputs),
+    })),
+  };
+}
+
+function find(specs: readonly TensorSpec[], name: string): TensorSpec | undefined {
+  return specs.find((spec) => spec.name === name);
+}

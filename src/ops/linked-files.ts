@@ -1,0 +1,103 @@
+import { stat } from 'node:fs/promises';
+import { drain, fromFile, toIoError, verified } from '../bytes/index.js';
+import { type ByteRange, type ByteStream, createError, isToolkitError, type LinkedPart } from '../core/index.js';
+import { showUrl } from '../http/index.js';
+import { type FileCache, openFileCache } from '../store/index.js';
+import type { OpsContext } from './context.js';
+import { assertOnline, fetchLink, isOfThisMachine, namedLinks, toReason } from './fetch-link.js';
+
+export { type CheckedLink, checkLinks } from './check-links.js';
+
+/** A linked file that is on this machine and was hashed. */
+export interface LinkedFile {
+  readonly size: number;
+  /** In the cache: to be read, not to be changed or moved. */
+  readonly path: string;
+  open(range?: ByteRange): Promise<ByteStream>;
+}
+
+export interface LinkedOptions {
+  /** After decoding; `limits.linkedBytes` by default. */
+  readonly maxBytes?: number;
+}
+
+/** One for a context, so that it knows what is in use. */
+const caches = new WeakMap<OpsContext['keep'], FileCache>();
+
+/**
+ * The bytes of a linked file: from the cache, else from the first of its URLs that gives them. None can be read before all of them were
+ * hashed. Throws `http/offline`, `http/link-failed` with the reason of each URL, `bytes/limit`.
+ */
+export async function openLinked(linked: LinkedPart, context: OpsContext, options: LinkedOptions = {}): Promise<LinkedFile> {
+  const { digest } = linked;
+  const { home, limits, counters, keep, signal } = context;
+  const maxBytes = Math.min(options.maxBytes ?? limits.linkedBytes, limits.linkedBytes);
+  const cache = caches.get(keep) ?? openFileCache(home, limits);
+  caches.set(keep, cache);
+  const find = () => findProven(linked, cache, context);
+  const path = (await find()) ?? (await cache.exclusively(digest, async () => (await find()) ?? fetchAny(linked, cache, maxBytes, context), signal));
+  const { size } = await statOf(path);
+  if (size > maxBytes) throw tooLarge(linked, size, maxBytes);
+  return { size, path, open: async (range) => fromFile(path, range, counters) };
+}
+
+/** A damaged file goes from the cache. */
+async function findProven({ digest, path }: LinkedPart, cache: FileCache, { counters }: OpsContext): Promise<string | undefined> {
+  const found = cache.find(digest);
+  if (found === undefined) return undefined;
+  try {
+    const { size } = await statOf(found);
+    await drain(verified(fromFile(found, undefined, counters), { digest, size }, path, counters));
+    return found;
+  } catch (error) {
+    const isDamaged = isToolkitError(error, 'bytes/digest-mismatch') || isToolkitError(error, 'bytes/size-mismatch');
+    if (!isDamaged && !isToolkitError(error, 'bytes/not-found')) throw error;
+    if (isDamaged) cache.remove(digest);
+    return undefined;
+  }
+}
+
+async function statOf(path: string): Promise<{ readonly size: number }> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    throw toIoError(error, 'read', path);
+  }
+}
+
+async function fetchAny(linked: LinkedPart, cache: FileCache, maxBytes: number, context: OpsContext): Promise<string> {
+  assertOnline([linked], context);
+  const reasons: string[] = [];
+  for (const url of linked.urls) {
+    const item = context.progress.start('fetch', linked.path);
+    try {
+      const { body, expectedBytes } = await fetchLink(url, maxBytes, context, item);
+      const path = await cache.receive(linked.digest, body, { expectedBytes, counters: context.counters });
+      item.done();
+      cache.trim(context.limits.linkCacheBytes);
+      return path;
+    } catch (error) {
+      item.done('failed');
+      if (isOfThisMachine(error)) throw error;
+      reasons.push(`${showUrl(url)}: ${toReason(error, url)}`);
+    }
+  }
+  throw linkFailed(linked, reasons);
+}
+
+function linkFailed({ path, digest }: LinkedPart, reasons: readonly string[]): Error {
+  const more = reasons.length > namedLinks ? [`and ${reasons.length - namedLinks} more`] : [];
+  const why = reasons.length === 0 ? 'there is no URL for it' : [...reasons.slice(0, namedLinks), ...more].join('; ');
+  return createError('http/link-failed', {
+    message: `Cannot fetch the linked file ${JSON.stringify(path)} (${digest}): ${why}`,
+    hint: 'Ask whoever made the package for another URL, or for a carton that holds the file itself',
+    where: path,
+  });
+}
+
+function tooLarge({ path }: LinkedPart, size: number, limit: number): Error {
+  return createError('bytes/limit', {
+    message: `Cannot use the linked file ${JSON.stringify(path)}: ${size} bytes, at most ${limit} are allowed`,
+    where: path,
+  });
+}

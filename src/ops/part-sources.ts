@@ -1,0 +1,47 @@
+import type { UnpackSource } from '../bytes/index.js';
+import { createError, type LinkedPart, type ModelPackage, type Part } from '../core/index.js';
+import type { OpsContext } from './context.js';
+import { openLinked } from './linked-files.js';
+import { openVerified } from './open-part.js';
+
+/**
+ * What `unpackPackage` is given for a package whose files are known one by one; those that are linked are fetched first, and proven, before
+ * anything is written. Throws `ops/refused` for a package that is not whole.
+ */
+export async function listPartSources(
+  pkg: ModelPackage,
+  location: string,
+  select: (path: string) => boolean,
+  context: OpsContext,
+): Promise<readonly UnpackSource[]> {
+  assertWhole(pkg, location);
+  const sources = pkg.parts.map(toUnpackSource);
+  for (const linked of pkg.linked ?? []) if (select(linked.path)) sources.push(await fetchLinked(linked, context));
+  return sources;
+}
+
+function assertWhole({ findings }: ModelPackage, location: string): void {
+  const missing = findings.filter(({ level, code }) => level === 'error' && /missing|absent/.test(code));
+  const first = missing[0];
+  if (first === undefined) return;
+  throw createError('ops/refused', {
+    message: `Cannot unpack "${location}": ${first.message}`,
+    where: first.where,
+    hint: first.hint ?? '`modelport validate` says everything that is wrong',
+    findings: missing,
+  });
+}
+
+function toUnpackSource(part: Part): UnpackSource {
+  const { content, path, size, mode, digest } = part;
+  const attributes = mode === undefined ? {} : { mode };
+  if (content.kind === 'blob' && (digest === undefined || digest === content.descriptor.digest))
+    return { kind: 'blob', path, ...attributes, blobs: content.blobs, descriptor: content.descriptor };
+  return { kind: 'file', path, size, ...attributes, open: () => openVerified(part) };
+}
+
+async function fetchLinked({ path, ...linked }: LinkedPart, context: OpsContext): Promise<UnpackSource> {
+  const file = await openLinked({ path, ...linked }, context);
+  // It was hashed when it was opened, and nothing changes what the cache holds.
+  return { kind: 'file', path, size: file.size, open: () => file.open() };
+}

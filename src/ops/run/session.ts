@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { createError, type Finding, type NamedTensors, type Runtime, type RuntimeEnvironment, type RuntimeSession } from '../../core/index.js';
+import { findRuntime, judgeOptions, runtimes } from '../../runtimes/index.js';
+import { checkTensors } from '../../tensors/index.js';
+import type { OpsContext } from '../context.js';
+import { type Consent, assertConsent } from './consent.js';
+import { openRunnable, type Runnable, type RunnableOptions } from './runnable.js';
+
+export interface SessionOptions extends RunnableOptions {
+  readonly allowCode?: Consent;
+  /** `cpu`, the index of a GPU, or its UUID. */
+  readonly device?: string;
+  /** Seconds for loading, and for each inference. */
+  readonly timeout?: number;
+  /** In a process of its own, also what could run in this one. */
+  readonly isolated?: boolean;
+}
+
+/** A model that is loaded and can be asked. */
+export interface OpenSession extends Runnable {
+  readonly runtime: Runtime;
+  readonly session: RuntimeSession;
+  readonly timeoutMs: number;
+  /** What is odd about options and versions. */
+  readonly findings: readonly Finding[];
+}
+
+const defaultTimeoutSeconds = 600;
+
+/** Everything up to the loaded model: platform, runtime, consent, options, framework version, files. The session ends when the context closes. */
+export async function openSession(options: SessionOptions, context: OpsContext): Promise<OpenSession> {
+  const runnable = await openRunnable(options, context);
+  return startSession(runnable, options, context);
+}
+
+export async function startSession(runnable: Runnable, options: SessionOptions, context: OpsContext): Promise<OpenSession> {
+  const { model } = runnable;
+  const runtime = findRuntime(model.runtime);
+  if (runtime === undefined)
+    throw createError('runtime/no-runtime', {
+      message: `Cannot run "${options.location}": it asks for the runner "${model.runtime}", which modelport does not have`,
+      hint: `Runners: ${runtimes.map(({ id }) => id).join(', ')}; --runner chooses another one`,
+    });
+  await assertConsent(runtime, options.location, runnable.pkg.run.entrypoint, options.allowCode ?? false);
+  const environment = toEnvironment(options, context);
+  const acceptance = await runtime.accepts(model, environment);
+  if (!acceptance.yes)
+    throw createError('runtime/not-available', { message: `Cannot run "${options.location}": ${acceptance.reason}`, hint: acceptance.hint });
+  const timeoutMs = (options.timeout ?? runnable.pkg.run.timeout ?? defaultTimeoutSeconds) * 1000;
+  const session = await runtime.start(model, await runnable.materialize(), environment, timeoutMs);
+  context.keep(session);
+  const findings = [...judgeOptions(model, runtime), ...acceptance.findings, ...session.findings];
+  return { ...runnable, runtime, session, timeoutMs, findings };
+}
+
+function toEnvironment({ device, frameworkVersion, runner, isolated }: SessionOptions, context: OpsContext): RuntimeEnvironment {
+  const { env, home, network, signal } = context;
+  return {
+    env,
+    home: join(home, 'runtimes'),
+    device,
+    anyVersion: frameworkVersion !== undefined || runner !== undefined,
+    offline: network.offline,
+    isolated,
+    signal,
+  };
+}
+
+/** One inference with what the model declares enforced before and after. Gives every result of a model that streams; the last is the answer. */
+export async function* infer(
+  { session, model, timeoutMs }: OpenSession,
+  inputs: NamedTensors,
+  { signal }: OpsContext,
+): AsyncGenerator<{ readonly outputs: NamedTensors; readonly findings: readonly Finding[] }> {
+  const bindings = new Map<string, number | readonly number[]>();
+  const wrong = checkTensors(inputs, model.inputs, 'input', bindings);
+  if (wrong.some(({ level }) => level === 'error')) throw toError('runtime/bad-input', wrong);
+  for await (const outputs of session.invoke(inputs, { timeoutMs, signal }))
+    yield { outputs, findings: checkTensors(outputs, model.outputs, 'output', new Map(bindings)) };
+}
+
+export function toError(code: 'runtime/bad-input' | 'runtime/bad-output', findings: readonly Finding[]): Error {
+  const errors = findings.filter(({ level }) => level === 'error');
+  const first = errors[0];
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return createError(code, { message: `${first?.message ?? ''}${more}`, hint: first?.hint, where: first?.where, findings });
+}

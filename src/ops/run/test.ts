@@ -1,0 +1,156 @@
+import {
+  createError,
+  type Finding,
+  hasErrors,
+  isToolkitError,
+  type LazyTensor,
+  type NamedTensors,
+  type SelfTest,
+  type Tensor,
+} from '../../core/index.js';
+import { compareTensors } from '../../tensors/index.js';
+import type { OpsContext } from '../context.js';
+import { distinct } from '../package.js';
+import type { TestCaseResult, TestOutputResult, TestResult } from '../results.js';
+import { openRunnable } from './runnable.js';
+import { infer, type OpenSession, type SessionOptions, startSession, toError } from './session.js';
+
+export interface TestOptions extends SessionOptions {
+  /** Over those of the package; without any 1e-5 and 1e-8, as numpy.allclose. */
+  readonly rtol?: number;
+  readonly atol?: number;
+  /** NaN where NaN is expected is right. */
+  readonly equalNan?: boolean;
+  /** Only the tests of these names, or numbers counted from 1. */
+  readonly only?: readonly string[];
+}
+
+/** Runs the package's own self tests. One that compares nothing is `skipped` with the reason, never `passed`. */
+export async function test(options: TestOptions, context: OpsContext): Promise<TestResult> {
+  const runnable = await openRunnable(options, context);
+  const named = (runnable.pkg.samples?.selfTests ?? []).map((one, index) => ({
+    one,
+    name: one.name ?? `self test ${index + 1}`,
+    number: String(index + 1),
+  }));
+  const chosen = chooseTests(named, options);
+  if (chosen.length === 0)
+    return summarize([], [{ level: 'warning', code: 'test/no-tests', message: `"${options.location}" has no self tests: nothing was tested` }]);
+  const opened = await startSession(runnable, options, context);
+  const cases: TestCaseResult[] = [];
+  for (const { one, name } of chosen) {
+    const item = context.progress.start('test', name);
+    cases.push(await runCase(one, name, opened, options, context));
+    item.done();
+  }
+  return summarize(cases, opened.findings, { name: opened.runtime.id, version: opened.session.version });
+}
+
+function chooseTests<T extends { readonly name: string; readonly number: string }>(
+  tests: readonly T[],
+  { only = [], location }: TestOptions,
+): readonly T[] {
+  for (const word of only)
+    if (!tests.some(({ name, number }) => word === name || word === number))
+      throw createError('ops/bad-option', {
+        message: `Cannot run the self test "${word}" of "${location}": there is none of that name`,
+        hint:
+          tests.length === 0
+            ? 'It has no self tests'
+            : `There are: ${tests
+                .slice(0, 8)
+                .map(({ name }) => name)
+                .join(', ')}`,
+      });
+  return only.length === 0 ? tests : tests.filter(({ name, number }) => only.includes(name) || only.includes(number));
+}
+
+function summarize(cases: readonly TestCaseResult[], findings: readonly Finding[], runtime?: TestResult['runtime']): TestResult {
+  const count = (status: TestCaseResult['status']) => cases.filter((one) => one.status === status).length;
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+    ...(runtime === undefined ? {} : { runtime }),
+    cases,
+    findings: distinct(findings),
+  };
+}
+
+/** A session that has ended fails every later case too, each with the reason. */
+async function runCase(one: SelfTest, name: string, opened: OpenSession, options: TestOptions, context: OpsContext): Promise<TestCaseResult> {
+  try {
+    const { outputs, findings } = await answer(await loadAll(one.inputs), opened, context);
+    if (one.expected === undefined || one.expected.size === 0) {
+      if (hasErrors(findings)) throw toError('runtime/bad-output', findings);
+      return { name, status: 'skipped', outputs: [], message: 'It ran, and the package does not say what should come out', findings };
+    }
+    return compare(name, outputs, await loadAll(one.expected), findings, { rtol: one.rtol, atol: one.atol, ...options });
+  } catch (error) {
+    if (!isToolkitError(error) || error.code === 'core/cancelled' || error.exitCode === 70) throw error;
+    return { name, status: 'failed', outputs: [], message: error.message, findings: error.findings };
+  }
+}
+
+async function answer(
+  inputs: NamedTensors,
+  opened: OpenSession,
+  context: OpsContext,
+): Promise<{ outputs: NamedTensors; findings: readonly Finding[] }> {
+  let last: { outputs: NamedTensors; findings: readonly Finding[] } | undefined;
+  for await (const item of infer(opened, inputs, context)) last = item;
+  return last ?? { outputs: new Map(), findings: [] };
+}
+
+async function loadAll(tensors: ReadonlyMap<string, LazyTensor>): Promise<NamedTensors> {
+  const loaded = new Map<string, Tensor>();
+  for (const [name, load] of tensors) loaded.set(name, await load());
+  return loaded;
+}
+
+interface Tolerance {
+  readonly rtol?: number | undefined;
+  readonly atol?: number | undefined;
+  readonly equalNan?: boolean | undefined;
+}
+
+function compare(name: string, actual: NamedTensors, expected: NamedTensors, findings: readonly Finding[], tolerance: Tolerance): TestCaseResult {
+  const { rtol = 1e-5, atol = 1e-8, equalNan = false } = tolerance;
+  const outputs = [...expected].map(([output, tensor]): TestOutputResult => {
+    const found = actual.get(output);
+    if (found === undefined) return { name: output, status: 'failed', message: `missing output "${output}": the model gave ${listNames(actual)}` };
+    const { equal, reason, maxAbsError, at } = compareTensors(found, tensor, { rtol, atol, equalNan });
+    return {
+      name: output,
+      status: equal ? 'passed' : 'failed',
+      ...(maxAbsError === undefined ? {} : { maxAbsError }),
+      ...(at === undefined || equal ? {} : { at }),
+      ...(reason === undefined ? {} : { message: reason }),
+    };
+  });
+  const extra = [...actual.keys()].filter((output) => !expected.has(output)).map(toExtra);
+  const breaches = findings.filter(({ level }) => level === 'error');
+  const firstFailed = outputs.find(({ status }) => status === 'failed');
+  const failed = firstFailed !== undefined || breaches.length > 0;
+  const message = firstFailed?.message ?? breaches[0]?.message;
+  return {
+    name,
+    status: failed ? 'failed' : 'passed',
+    outputs,
+    ...(failed && message !== undefined ? { message } : {}),
+    findings: distinct([...findings, ...extra]),
+  };
+}
+
+function listNames(tensors: NamedTensors): string {
+  return tensors.size === 0 ? 'none' : [...tensors.keys()].map((name) => JSON.stringify(name)).join(', ');
+}
+
+function toExtra(output: string): Finding {
+  return {
+    level: 'warning',
+    code: 'test/extra-output',
+    message: `The model gives an output ${JSON.stringify(output)} that the self test does not expect`,
+    where: output,
+  };
+}

@@ -1,0 +1,70 @@
+import { type DtypeName, findDtype, type PlainTensor, type Tensor } from '../../core/index.js';
+import type { EngineData, EngineTensor, OnnxEngine } from './engine.js';
+import { GraphFailure } from './graph-failure.js';
+
+type ArrayType = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => EngineData & ArrayBufferView;
+
+/** How the engine holds the elements of each dtype that it takes; it spells them as NumPy does. */
+const arrayTypes: Readonly<Partial<Record<DtypeName, ArrayType & { readonly BYTES_PER_ELEMENT: number }>>> = {
+  float64: Float64Array,
+  float32: Float32Array,
+  float16: Uint16Array,
+  int64: BigInt64Array,
+  int32: Int32Array,
+  int16: Int16Array,
+  int8: Int8Array,
+  uint64: BigUint64Array,
+  uint32: Uint32Array,
+  uint16: Uint16Array,
+  uint8: Uint8Array,
+  bool: Uint8Array,
+};
+
+/** Whether tensors of this type can be handed over, by its name at the engine. */
+export function isTransferable(type: string): boolean {
+  return type === 'string' || (Object.hasOwn(arrayTypes, type) && findDtype('name', type) !== undefined);
+}
+
+/** `name` is for messages. The bytes are copied only where they begin at an address that the element type cannot. Throws a GraphFailure. */
+export function toEngineTensor(engine: Pick<OnnxEngine, 'Tensor'>, name: string, tensor: Tensor): EngineTensor {
+  if (tensor.kind === 'nested') throw toBadInput(name, 'is nested (a list of tensors), and a graph takes plain tensors only');
+  if (tensor.kind === 'string') {
+    assertCount(name, tensor.shape, tensor.values.length);
+    return new engine.Tensor('string', tensor.values, tensor.shape);
+  }
+  const type = arrayTypes[tensor.dtype];
+  if (type === undefined) throw toBadInput(name, `is ${tensor.dtype}, which onnxruntime-node does not take`);
+  const { bytes } = tensor;
+  assertCount(name, tensor.shape, bytes.length / type.BYTES_PER_ELEMENT);
+  const aligned = bytes.byteOffset % type.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
+  const data = new type(aligned.buffer, aligned.byteOffset, bytes.length / type.BYTES_PER_ELEMENT);
+  if (tensor.dtype !== 'float16') return new engine.Tensor(tensor.dtype, data, tensor.shape);
+  // Where Node has a Float16Array the engine would turn the data into one, which its native part then cannot read.
+  return Object.assign(new engine.Tensor('uint16', data, tensor.shape), { type: tensor.dtype });
+}
+
+/** The bytes are the engine's own, made for this answer. Throws a GraphFailure for what modelport has no word for. */
+export function fromEngineTensor(name: string, tensor: EngineTensor | undefined): PlainTensor {
+  if (tensor === undefined) throw new GraphFailure('output', `onnxruntime gave no output ${JSON.stringify(name)}`);
+  const { type, dims, data } = tensor;
+  const shape = [...dims];
+  if (isStrings(data)) return { kind: 'string', shape, values: data };
+  const dtype = findDtype('name', type)?.name;
+  if (dtype === undefined || dtype === 'string' || arrayTypes[dtype] === undefined) {
+    throw new GraphFailure('output', `onnxruntime gave output ${JSON.stringify(name)} as ${JSON.stringify(type)}, which is not known here`);
+  }
+  return { kind: 'numeric', dtype, shape, bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) };
+}
+
+function isStrings(data: EngineData): data is readonly string[] {
+  return Array.isArray(data);
+}
+
+function assertCount(name: string, shape: readonly number[], count: number): void {
+  const wanted = shape.reduce((product, extent) => product * extent, 1);
+  if (count !== wanted) throw toBadInput(name, `has ${count} elements, and the shape [${shape.join(', ')}] is ${wanted}`);
+}
+
+function toBadInput(name: string, problem: string): GraphFailure {
+  return new GraphFailure('input', `input ${JSON.stringify(name)} ${problem}`);
+}

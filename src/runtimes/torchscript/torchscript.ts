@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type Acceptance,
+  createError,
+  type RunnableModel,
+  type Runtime,
+  type RuntimeEnvironment,
+  type RuntimeOption,
+  type RuntimeSession,
+} from '../../core/index.js';
+import { childEnvironment } from '../child/child-environment.js';
+import { startChildSession } from '../child/child-session.js';
+import { selectOptions } from '../judge-options.js';
+import { toOptionFields } from '../protocol/option-fields.js';
+import { pythonWireFile } from '../protocol/python-wire.js';
+import { chooseInterpreter, type Wanted } from '../python/choose-interpreter.js';
+import { refuseLayout } from '../refuse-layout.js';
+
+const options: readonly RuntimeOption[] = [
+  { name: 'num_threads', type: 'integer', summary: 'Threads within one operator; default: as many as there are cores' },
+  { name: 'num_interop_threads', type: 'integer', summary: 'Threads across operators; default: as many as there are cores' },
+];
+
+/** TorchScript files, in a Python that has torch. They are programs: they may read and write files. (Carton, runner torchscript) */
+export const torchscriptRuntime: Runtime = {
+  id: 'torchscript',
+  title: 'TorchScript',
+  runsCode: true,
+  options,
+  names: ['torchscript'],
+  accepts,
+  start,
+};
+
+const wanted: Wanted = {
+  framework: 'torch',
+  versionOf: ({ torch }) => (torch === undefined ? undefined : (torch.version ?? 'unknown')),
+  isComplete: ({ numpy }) => numpy !== undefined,
+  installHint: 'Install PyTorch and NumPy into a Python 3: python3 -m pip install torch numpy',
+};
+
+const runnerFile = fileURLToPath(new URL('./torchscript_runner.py', import.meta.url));
+
+/** Carton stores whatever it was given under this name. */
+const modelFile = 'model.pt';
+
+async function accepts(model: RunnableModel, environment: RuntimeEnvironment): Promise<Acceptance> {
+  const refused = refuseLayout(model);
+  if (refused !== undefined) return refused;
+  const choice = await chooseInterpreter(model, wanted, environment);
+  return choice.kind === 'none'
+    ? { yes: false, reason: choice.reason, hint: choice.hint }
+    : { yes: true, version: choice.version, findings: choice.findings };
+}
+
+async function start(model: RunnableModel, folder: string, environment: RuntimeEnvironment, timeoutMs: number): Promise<RuntimeSession> {
+  const { location } = model;
+  const end = performance.now() + timeoutMs;
+  if (statSync(join(folder, modelFile), { throwIfNoEntry: false })?.isFile() !== true) {
+    throw createError('runtime/failed', {
+      message: `Cannot load ${JSON.stringify(location)}: its folder has no file "${modelFile}"`,
+      hint: `TorchScript is saved by torch.jit.save(model, "${modelFile}")`,
+      where: modelFile,
+    });
+  }
+  const choice = await chooseInterpreter(model, wanted, environment);
+  if (choice.kind === 'none') {
+    throw createError('runtime/not-available', {
+      message: `Cannot run ${JSON.stringify(location)}: ${choice.reason}`,
+      hint: choice.hint,
+      where: location,
+    });
+  }
+  return startChildSession({
+    location,
+    program: {
+      command: choice.interpreter.path,
+      args: ['-I', '-B', '-u', runnerFile, pythonWireFile],
+      cwd: folder,
+      env: childEnvironment(environment.env, environment.device),
+    },
+    load: {
+      folder,
+      file: modelFile,
+      device: environment.device ?? 'cpu',
+      inputs: model.inputs.map(({ name }) => name),
+      outputs: model.outputs.map(({ name }) => name),
+      options: toOptionFields(selectOptions(model.options, options)),
+    },
+    findings: [],
+    timeoutMs: Math.max(0, end - performance.now()),
+    signal: environment.signal,
+    onLog: environment.onLog,
+  });
+}
