@@ -17,16 +17,16 @@ export function addSessionOptions(command: BaseCommand) {
     .addOption(new Option('--device <device>', 'cpu, the index of a GPU, or its UUID').default('cpu').helpGroup(running))
     .addOption(new Option('--timeout <seconds>', 'for loading, and for each inference').argParser(toSeconds).helpGroup(running))
     .addOption(new Option('--any-platform', 'although the package is not made for this machine').helpGroup(running))
-    .addOption(new Option('--isolated', 'ONNX models too in a process of their own').helpGroup(running));
+    .addOption(new Option('--in-process', 'ONNX models in this process: they start sooner and cannot be interrupted').helpGroup(running));
 }
 
 type SessionCommand = ReturnType<typeof addSessionOptions>;
 
 /** The options as the verbs take them. At a terminal a person is asked for what was not allowed. */
 export function toSession(options: ReturnType<SessionCommand['opts']>, io: CliIo) {
-  const { allowCode, yes, runner, frameworkVersion, opt, device, timeout, anyPlatform, isolated } = options;
+  const { allowCode, yes, runner, frameworkVersion, opt, device, timeout, anyPlatform, inProcess } = options;
   const consent = allowCode === true || yes === true ? true : (question: string) => askYesNo(io, question);
-  return { allowCode: consent, device, ...given({ runner, frameworkVersion, opts: opt, timeout, anyPlatform, isolated }) };
+  return { allowCode: consent, device, ...given({ runner, frameworkVersion, opts: opt, timeout, anyPlatform, inProcess }) };
 }
 
 function toSeconds(text: string): number {

@@ -1,6 +1,6 @@
 import { mapConcurrent } from '../bytes/index.js';
 import { createError, type Digest, isToolkitError, parseReference, type Reference, toStoreName } from '../core/index.js';
-import { openLocalStore, prune as pruneLayout } from '../store/index.js';
+import { clearFileCache, openLocalStore, prune as pruneLayout } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import type { PruneResult, RmResult, TagResult } from './results.js';
 import { isRemote, parseRemote, type RemoteReference } from './remote-reference.js';
@@ -93,9 +93,9 @@ function explainRefusal(error: unknown, text: string, { host, repository, digest
   });
 }
 
-/** Frees the bytes that no name reaches. Safe while others read and write. */
+/** Frees the bytes that no name reaches, and those of linked files that were fetched. Safe while others read and write. */
 export async function prune(options: { readonly dryRun?: boolean }, context: OpsContext): Promise<PruneResult> {
   const dryRun = options.dryRun === true;
   const { removed, freedBytes, kept } = await pruneLayout(await openLocalStore(context), { dryRun, limits: context.limits });
-  return { dryRun, removed, freedBytes, kept };
+  return { dryRun, removed, freedBytes: freedBytes + clearFileCache(context.home, context.limits, { dryRun }), kept };
 }

@@ -236,9 +236,9 @@ describe('never crashes', () => {
         const bytes = Buffer.from(whole);
         for (const [at, value] of changes) bytes[at] = value;
         try {
-          const found = await readBytes(bytes);
-          // Names and what says nothing of the content may be others, the content may not.
-          expect(Object.values(found).sort()).toEqual(Object.values(expected).sort());
+          const found = Object.values(await readBytes(bytes)).map((text) => text.replace(/^-> /, ''));
+          // Names, modes and a file that became a link are nothing that a reader could know; the content is.
+          expect(found.sort()).toEqual(Object.values(expected).sort());
         } catch (error) {
           if (!isToolkitError(error)) throw error;
         }

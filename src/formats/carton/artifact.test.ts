@@ -92,9 +92,12 @@ describe('writeCartonArtifact', () => {
   });
 
   it('writes links as copies, keeps LINKS, and a MANIFEST that is a layer by itself', async () => {
-    const { MANIFEST, ...files } = withManifest({ ...cartonFiles(), 'model/link': { link: 'm' }, 'model/far': { link: 'away' } }, { 'model/away': '' });
+    const { MANIFEST, ...files } = withManifest(
+      { ...cartonFiles(), 'model/link': { link: 'm' }, 'model/far': { link: 'away' } },
+      { 'model/away': '' },
+    );
     const LINKS = `version = 1\n\n[urls]\ne3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 = [ "https://example.com" ]\n`;
-    const long = `${String(MANIFEST)}${Array.from({ length: 1000 }, (_, at) => `model/away${at}=${'e'.repeat(64)}\n`).join('')}`;
+    const long = `${MANIFEST}${Array.from({ length: 1000 }, (_, at) => `model/away${at}=${'e'.repeat(64)}\n`).join('')}`;
     const store = createMemoryStore();
     const { root } = await writeCartonArtifact(await membersOf(sourceOf({ ...files, MANIFEST: long, LINKS })), store, writeOptions);
     const source = await open(store, root);
@@ -125,7 +128,9 @@ describe('writeCartonArtifact', () => {
     const files = { ...withManifest({ ...cartonFiles(), 'model/m': right }), 'model/m': wrong };
     const failing = async (blobs: BlobSink) => writeCartonArtifact(await membersOf(sourceOf(files)), blobs, writeOptions);
     await expect(failing(createMemoryStore())).rejects.toMatchObject({ code: 'bytes/digest-mismatch' });
-    await expect(writeCartonZip(await membersOf(sourceOf(files)), new MemoryCarton(), writeOptions)).rejects.toMatchObject({ code: 'bytes/digest-mismatch' });
+    await expect(writeCartonZip(await membersOf(sourceOf(files)), new MemoryCarton(), writeOptions)).rejects.toMatchObject({
+      code: 'bytes/digest-mismatch',
+    });
   });
 
   it('refuses what has no MANIFEST', async () => {
@@ -155,7 +160,11 @@ describe('a zip on the disk', () => {
       const [one = Buffer.alloc(0), two] = files;
       expect(two?.equals(one)).toBe(true);
       const tree = await openZip(
-        { size: one.length, read: async (offset, length) => one.subarray(offset, offset + length), stream: async ({ start, end }) => [one.subarray(start, end)] as never },
+        {
+          size: one.length,
+          read: async (offset, length) => one.subarray(offset, offset + length),
+          stream: async ({ start, end }) => [one.subarray(start, end)] as never,
+        },
         { limits: defaultLimits, where: 'one.carton' },
       );
       expect((await verifyCarton({ kind: 'files', location: 'one.carton', tree }, writeOptions)).problems).toEqual([]);

@@ -29,12 +29,18 @@ export async function writeCartonZip(members: CartonMembers, sink: ZipSink, opti
   return { ...(await writeZipMembers(await planCopy(members, options.limits), sink, options)), lost: [], findings: [] };
 }
 
-export async function writeMembers(plan: CartonPlan, sink: CartonSink, options: CartonCopyOptions): Promise<Omit<CartonWritten, 'lost' | 'findings'>> {
+export async function writeMembers(
+  plan: CartonPlan,
+  sink: CartonSink,
+  options: CartonCopyOptions,
+): Promise<Omit<CartonWritten, 'lost' | 'findings'>> {
   return sink.kind === 'zip' ? writeZipMembers(plan, sink, options) : writeArtifactMembers(plan, sink.blobs, options);
 }
 
 /** What a registry shows of a carton without fetching a member. */
-export function toAnnotations(info: { readonly [Key in 'modelName' | 'shortDescription' | 'license']?: string | undefined }): Readonly<Record<string, string>> {
+export function toAnnotations(info: { readonly [Key in 'modelName' | 'shortDescription' | 'license']?: string | undefined }): Readonly<
+  Record<string, string>
+> {
   const fields = { title: info.modelName, description: info.shortDescription, licenses: info.license };
   return Object.fromEntries(
     Object.entries(fields).flatMap(([key, value]) => (value === undefined || value === '' ? [] : [[`org.opencontainers.image.${key}`, value]])),

@@ -13,7 +13,17 @@ export interface CartonSettings {
 }
 
 /** `links` and `description` are for whoever has the network and the files. */
-const known = ['runner_name', 'required_framework_version', 'runner_compat_version', 'required_platforms', 'short_description', 'model', 'links', 'description', 'compression'];
+const known = [
+  'runner_name',
+  'required_framework_version',
+  'runner_compat_version',
+  'required_platforms',
+  'short_description',
+  'model',
+  'links',
+  'description',
+  'compression',
+];
 
 /** Options of the command line win. Throws `carton/cannot-write` naming the key of a wrong value. */
 export function readSettings({ format }: Description, options: CartonWriteOptions): CartonSettings {
@@ -29,7 +39,7 @@ export function readSettings({ format }: Description, options: CartonWriteOption
     ...(compatVersion === undefined ? {} : { compatVersion }),
     ...(shortDescription === undefined ? {} : { shortDescription }),
     ...(model === undefined ? {} : { model }),
-    requiredPlatforms: options.requiredPlatforms ?? readTexts(written['required_platforms']),
+    requiredPlatforms: options.requiredPlatforms ?? readTexts(written['required_platforms']) ?? options.source?.requiredPlatforms ?? [],
     findings: Object.keys(written)
       .filter((key) => !known.includes(key))
       .map(unknownKey),
@@ -42,8 +52,8 @@ function readText(written: Readonly<Record<string, unknown>>, key: string): stri
   throw wrongValue(key, 'text in quotes', value);
 }
 
-function readTexts(value: unknown): readonly string[] {
-  if (value === undefined) return [];
+function readTexts(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
   const texts: readonly unknown[] = Array.isArray(value) ? value : [];
   if (Array.isArray(value) && texts.every((text) => typeof text === 'string')) return texts;
   throw wrongValue('required_platforms', 'a list of target triples', value);

@@ -29,12 +29,17 @@ describe('moveTargets', () => {
     expect(move(text)).toEqual({ moved, misc, findings: [] });
   });
 
-  it.each(['[a](https://example.com/a.png)', '[a](#part)', '[a](@misc/x.png)', '`![a](a.png)`', '```\n![a](a.png)\n```', '[a](mailto:a@example.com)', '<img src="a.png">'])(
-    '%j stays',
-    (text) => {
-      expect(move(text)).toEqual({ moved: text, misc: [], findings: [] });
-    },
-  );
+  it.each([
+    '[a](https://example.com/a.png)',
+    '[a](#part)',
+    '[a](@misc/x.png)',
+    '`![a](a.png)`',
+    '```\n![a](a.png)\n```',
+    '[a](mailto:a@example.com)',
+    '<img src="a.png">',
+  ])('%j stays', (text) => {
+    expect(move(text)).toEqual({ moved: text, misc: [], findings: [] });
+  });
 
   it('starts where the text lies', () => {
     expect(move('![a](a.png) ![b](../a.png)', 'docs/README.md')).toMatchObject({ moved: '![a](@misc/docs/a.png) ![b](@misc/a.png)' });

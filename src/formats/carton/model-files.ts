@@ -41,7 +41,12 @@ export async function placeModelFiles(parts: readonly Part[], runner: string, ch
   return { files, made: text === undefined ? [] : [{ path: lockPath, text }], findings };
 }
 
-async function placeSingleFile(parts: readonly Part[], runner: keyof typeof singleFile, chosen: string | undefined, limits: Limits): Promise<ModelFiles> {
+async function placeSingleFile(
+  parts: readonly Part[],
+  runner: keyof typeof singleFile,
+  chosen: string | undefined,
+  limits: Limits,
+): Promise<ModelFiles> {
   const weights = chooseWeights(parts, runner, chosen);
   const external = runner === onnxRunner ? await listExternal(weights, parts, limits) : [];
   const placed = new Set([weights, ...external.map(({ part }) => part)]);
@@ -85,7 +90,10 @@ async function listExternal(weights: Part, parts: readonly Part[], limits: Limit
   return [...locations].map((path) => {
     const part = parts.find((each) => each.path === posix.join(folder, path));
     if (part !== undefined) return { path, part };
-    throw cannotWrite(`${JSON.stringify(weights.path)} keeps tensors in ${JSON.stringify(path)}, which is not in the package`, 'Add the file to the folder');
+    throw cannotWrite(
+      `${JSON.stringify(weights.path)} keeps tensors in ${JSON.stringify(path)}, which is not in the package`,
+      'Add the file to the folder',
+    );
   });
 }
 

@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import type { Description, Finding, Limits, ModelPackage, Part } from '../../core/index.js';
 import { isCopied, miscNameOf, moveTargets } from './description-text.js';
-import { type PlannedFile, portableMode, textMember } from './member-plan.js';
+import { writeLinks } from './links.js';
+import { type CartonPlan, type PlannedFile, portableMode, textMember } from './member-plan.js';
 import { placeModelFiles } from './model-files.js';
-import { miscFolder, modelFolder } from './spec.js';
+import { miscFolder, modelFolder, tensorFolder, tomlName, unlisted } from './spec.js';
 import { toMemberContent } from './copy-plan.js';
 import type { CartonWriteOptions } from './write-options.js';
 
@@ -21,7 +22,11 @@ export interface SortedParts {
  * Test tensors go to tensor_data and are left out here, the text of the description goes to carton.toml, what it shows and what examples name to
  * misc/, all the rest to model/.
  */
-export function sortParts(pkg: ModelPackage, description: Description, options: Pick<CartonWriteOptions, 'descriptionText' | 'miscPaths'>): SortedParts {
+export function sortParts(
+  pkg: ModelPackage,
+  description: Description,
+  options: Pick<CartonWriteOptions, 'descriptionText' | 'miscPaths'>,
+): SortedParts {
   const { descriptionText } = options;
   const moved = descriptionText === undefined ? undefined : moveTargets(descriptionText, pkg.parts);
   const exampleFiles = listExampleFiles(pkg);
@@ -50,7 +55,10 @@ function listExampleFiles({ samples }: ModelPackage): readonly string[] {
 
 /** Files that stand for tensors of self tests and examples. */
 function listTensorFiles({ selfTests, examples }: Description): readonly string[] {
-  const tables = [...selfTests.flatMap(({ inputs, expected }) => [inputs, expected ?? {}]), ...examples.flatMap(({ inputs, sampleOut }) => [inputs, sampleOut])];
+  const tables = [
+    ...selfTests.flatMap(({ inputs, expected }) => [inputs, expected ?? {}]),
+    ...examples.flatMap(({ inputs, sampleOut }) => [inputs, sampleOut]),
+  ];
   return tables.flatMap((table) => Object.values(table)).map((path) => posix.normalize(path));
 }
 
@@ -72,6 +80,28 @@ export async function planFiles(sorted: SortedParts, runner: string, chosen: str
   };
 }
 
+/** What a rewritten carton keeps: its members where they are, and the links of those that are elsewhere. Documents and tensors are made anew. */
+export function keepMembers({ parts, linked = [] }: ModelPackage): Pick<CartonPlan, 'members' | 'linked' | 'links'> {
+  const kept = linked.filter(({ path }) => isKeptPlace(path));
+  const urls = new Map(kept.map((part) => [part.digest, part.urls]));
+  return {
+    members: parts.filter(({ path }) => isKeptPlace(path)).map((part) => toMember(part, part.path)),
+    linked: new Map(kept.map(({ path, digest }) => [path, digest])),
+    links: urls.size === 0 ? undefined : Buffer.from(writeLinks(urls)),
+  };
+}
+
+function isKeptPlace(path: string): boolean {
+  return path !== tomlName && !unlisted.includes(path) && !path.startsWith(tensorFolder);
+}
+
 function toMember({ size, mode, content, digest }: Part, path: string): PlannedFile {
-  return { kind: 'file', path, size, mode: portableMode(mode), content: toMemberContent(content, size), digest: digest?.startsWith('sha256:') === true ? digest : undefined };
+  return {
+    kind: 'file',
+    path,
+    size,
+    mode: portableMode(mode),
+    content: toMemberContent(content, size),
+    digest: digest?.startsWith('sha256:') === true ? digest : undefined,
+  };
 }

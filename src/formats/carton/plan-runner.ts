@@ -24,15 +24,24 @@ export async function planRunner(
   parts: readonly Part[],
   options: CartonWriteOptions,
 ): Promise<PlannedRunner> {
-  const stated = options.runner ?? description.run.runtime ?? settings.runner ?? (pkg.format === 'folder' ? undefined : pkg.run.runtime);
+  const source = options.source?.runner;
+  const stated =
+    options.runner ?? description.run.runtime ?? settings.runner ?? source?.name ?? (pkg.format === 'folder' ? undefined : pkg.run.runtime);
   const name = stated ?? (await guessRunner(parts, settings.model, options.limits));
   if (name === undefined) throw unknownRunner();
   const runner = name === 'onnx' ? onnxRunner : name;
   const run = { ...(pkg.format === 'folder' ? {} : pkg.run), ...description.run };
   const { requirement, findings } = planRequirement(runner, settings.requirement ?? run.version);
+  // What the source says of itself has its types; a description has lost those.
+  const typed = options.runnerOptions ?? (description.run.options === undefined ? source?.options : undefined);
   const guess: readonly Finding[] = stated === undefined ? [note(`Nothing names a runner; the files ask for "${runner}"`)] : [];
   return {
-    runner: { name: runner, requirement, compatVersion: settings.compatVersion ?? 1, options: planOptions(runner, run, options) },
+    runner: {
+      name: runner,
+      requirement,
+      compatVersion: settings.compatVersion ?? source?.compatVersion ?? 1,
+      options: planOptions(runner, run, typed),
+    },
     findings: [...guess, ...findings],
   };
 }
@@ -56,8 +65,8 @@ function planRequirement(runner: string, stated: string | undefined): { readonly
 }
 
 /** Flat: text, whole numbers, floats, true or false. (carton.toml, runner.opts) */
-function planOptions(runner: string, run: Run, options: CartonWriteOptions): TomlTable {
-  const stated = options.runnerOptions ?? withIntegers(run.options ?? {});
+function planOptions(runner: string, run: Run, typed: TomlTable | undefined): TomlTable {
+  const stated = typed ?? withIntegers(run.options ?? {});
   const entries = Object.entries(stated).map(([key, value]) => [key, toOption(key, value)] as const);
   return { ...(runner === 'python' ? toEntrypoint(run.entrypoint) : {}), ...Object.fromEntries(entries) };
 }

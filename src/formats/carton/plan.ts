@@ -1,12 +1,13 @@
 import { createError, type Description, type Finding, type ModelPackage } from '../../core/index.js';
 import { toAnnotations } from './artifact.js';
+import type { CartonInfo } from './carton.js';
 import { type CartonSettings, readSettings } from './carton-settings.js';
 import { listLosses } from './losses.js';
 import { assertPaths, type CartonPlan, textMember } from './member-plan.js';
-import { planFiles, type SortedParts, sortParts } from './plan-files.js';
+import { keepMembers, planFiles, type SortedParts, sortParts } from './plan-files.js';
 import { planRunner } from './plan-runner.js';
 import { planSamples } from './plan-samples.js';
-import { tomlName } from './spec.js';
+import { modelFolder, tomlName } from './spec.js';
 import { parseTargetTriple } from './target-triple.js';
 import type { CartonWriteOptions } from './write-options.js';
 import { type CartonFields, writeCartonToml } from './write-toml.js';
@@ -27,9 +28,9 @@ export async function planCarton(pkg: ModelPackage, description: Description, op
   const { runner, findings: decided } = await planRunner(pkg, description, settings, sorted.model, options);
   assertDeclared(pkg);
   assertPlatforms(settings);
-  const files = await planFiles(sorted, runner.name, settings.model, options.limits);
+  const files = options.source === undefined ? await planFiles(sorted, runner.name, settings.model, options.limits) : keepMembers(pkg);
   const { members: tensors, ...samples } = await planSamples(pkg);
-  const texts = describe(pkg, settings, sorted);
+  const texts = describe(pkg, settings, sorted, options.source);
   const fields: CartonFields = {
     ...texts.fields,
     ...samples,
@@ -37,15 +38,26 @@ export async function planCarton(pkg: ModelPackage, description: Description, op
     inputs: pkg.io.inputs,
     outputs: pkg.io.outputs,
     runner,
-    unknown: options.unknown ?? {},
+    unknown: options.unknown ?? options.source?.unknown ?? {},
+    unknownFields: options.source?.unknownFields,
   };
   const members = [...files.members, ...tensors, textMember(tomlName, writeCartonToml(fields))];
+  assertModel([...members.map(({ path }) => path), ...('linked' in files ? files.linked.keys() : [])]);
   assertPaths(members, options.limits);
   return {
-    plan: { members, linked: new Map(), annotations: toAnnotations(fields) },
+    plan: { linked: new Map(), ...files, members, annotations: toAnnotations(fields) },
     lost: listLosses(pkg, description, runner.name),
-    findings: [...settings.findings, ...decided, ...texts.findings, ...files.findings],
+    findings: [...settings.findings, ...decided, ...texts.findings, ...('findings' in files ? files.findings : [])],
   };
+}
+
+/** "A folder named `model`": without a file there is none. */
+function assertModel(paths: readonly string[]): void {
+  if (paths.some((path) => path.startsWith(modelFolder))) return;
+  throw createError('carton/cannot-write', {
+    message: 'Cannot write a carton without a model: no file is left for model/',
+    hint: 'Test tensors, misc files and the text of the description have places of their own: what remains is the model',
+  });
 }
 
 /** The most that the format's own library packs. */
@@ -56,10 +68,13 @@ interface Texts {
   readonly findings: readonly Finding[];
 }
 
-function describe({ identity }: ModelPackage, settings: CartonSettings, { modelDescription }: SortedParts): Texts {
+function describe({ identity }: ModelPackage, settings: CartonSettings, sorted: SortedParts, source: CartonInfo | undefined): Texts {
   const { name, title, description, licenses, repository, homepage } = identity;
-  const summary = settings.shortDescription ?? description;
-  const isShort = summary !== undefined && [...summary].length <= shortCharacters;
+  const isUnchanged = description === (source?.modelDescription ?? source?.shortDescription);
+  const summary = settings.shortDescription ?? (isUnchanged ? source?.shortDescription : undefined) ?? description;
+  const text = source?.shortDescription === undefined && !isUnchanged ? undefined : source?.modelDescription;
+  const modelDescription = sorted.modelDescription ?? text;
+  const isShort = summary !== undefined && countCharacters(summary) <= shortCharacters;
   return {
     fields: {
       modelName: name ?? title,
@@ -73,6 +88,11 @@ function describe({ identity }: ModelPackage, settings: CartonSettings, { modelD
   };
 }
 
+/** Code points, as the library of the format counts. */
+function countCharacters(text: string): number {
+  return Array.from(text).length;
+}
+
 /** One SPDX expression: all of them hold. */
 function joinLicenses(licenses: readonly string[]): string | undefined {
   if (licenses.length < 2) return licenses[0];
@@ -84,7 +104,7 @@ function tooLong(summary: string, hasText: boolean): Finding {
   return {
     level: hasText ? 'warning' : 'note',
     code: 'carton/long-description',
-    message: `The description has ${[...summary].length} characters and a short description at most ${shortCharacters}: ${place}`,
+    message: `The description has ${countCharacters(summary)} characters and a short description at most ${shortCharacters}: ${place}`,
     where: 'package.description',
     hint: 'Give short_description under [format.carton]',
   };

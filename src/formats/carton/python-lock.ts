@@ -20,7 +20,8 @@ export async function planPythonLock(parts: readonly Pick<Part, 'path' | 'conten
   const find = (path: string) => parts.find((part) => part.path === path);
   if (find(lockPath) !== undefined) return { findings: [] };
   const requirements = find(requirementsPath);
-  const bytes = requirements === undefined ? new Uint8Array(0) : await collect(await openPart(requirements.content), limits.personFileBytes, requirementsPath);
+  const bytes =
+    requirements === undefined ? new Uint8Array(0) : await collect(await openPart(requirements.content), limits.personFileBytes, requirementsPath);
   const loose = findUnpinned(Buffer.from(bytes).toString('utf8'));
   return { text: writeEmptyLock(bytes), findings: loose === undefined ? [] : [unpinned(loose)] };
 }

@@ -58,7 +58,14 @@ describe('shrinkCarton', () => {
   it('adds to the links that are there, each URL once', async () => {
     const { carton } = await packed();
     const once = await shrink(carton, new Map([[hashOf('weights'), [url]]]));
-    const twice = await shrink(once.carton, new Map([[hashOf('weights'), [`${url}2`, url, `${url}2`]], [hashOf('picture'), [url]], [hashOf('nobody'), [url]]]));
+    const twice = await shrink(
+      once.carton,
+      new Map([
+        [hashOf('weights'), [`${url}2`, url, `${url}2`]],
+        [hashOf('picture'), [url]],
+        [hashOf('nobody'), [url]],
+      ]),
+    );
     const { linked } = await read(twice.carton.source, { limits: defaultLimits });
     expect(linked?.map(({ path, urls }) => [path, urls])).toEqual([
       ['misc/picture.png', [url]],
@@ -74,7 +81,13 @@ describe('shrinkCarton', () => {
   });
 
   it('leaves links to a linked file out too, and keeps the others', async () => {
-    const files = withManifest({ 'carton.toml': 'spec_version = 1\n', 'model/a': 'a', 'model/to-a': { link: 'a' }, 'model/b': 'b', 'model/to-b': { link: 'b' } });
+    const files = withManifest({
+      'carton.toml': 'spec_version = 1\n',
+      'model/a': 'a',
+      'model/to-a': { link: 'a' },
+      'model/b': 'b',
+      'model/to-b': { link: 'b' },
+    });
     const documents = await documentsOf(sourceOf(files, 'zip'));
     const small = new MemoryCarton();
     const { left } = await shrinkCarton(documents.members, documents, new Map([[hashOf('a'), [url]]]), small, writeOptions);
@@ -94,7 +107,9 @@ describe('shrinkCarton', () => {
     const { carton } = await packed();
     const broken = sourceOf({ ...carton.files, LINKS: 'version = 2\n' }, 'zip');
     const documents = await documentsOf(broken);
-    await expect(shrinkCarton(documents.members, documents, new Map(), new MemoryCarton(), writeOptions)).rejects.toMatchObject({ code: 'carton/cannot-write' });
+    await expect(shrinkCarton(documents.members, documents, new Map(), new MemoryCarton(), writeOptions)).rejects.toMatchObject({
+      code: 'carton/cannot-write',
+    });
   });
 });
 

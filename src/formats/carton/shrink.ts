@@ -44,7 +44,14 @@ export async function shrinkCarton(
   const present = new Set(plan.members.map(({ path }) => path));
   const left = [...plan.listed.digests.keys()].filter((path) => present.has(path) && isLinked(path));
   const written = await writeMembers(withAnnotations({ ...plan, members: kept, links: toBytes(merged) }, documents), sink, options);
-  return { ...written, lost: [], findings: [], left, savedBytes: sumPacked(members.tree.entries, left), unused: [...links.keys()].filter((digest) => !hashes.has(digest)) };
+  return {
+    ...written,
+    lost: [],
+    findings: [],
+    left,
+    savedBytes: sumPacked(members.tree.entries, left),
+    unused: [...links.keys()].filter((digest) => !hashes.has(digest)),
+  };
 }
 
 /** Opens the bytes of a linked file; what comes is held to its digest. */

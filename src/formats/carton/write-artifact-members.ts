@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { digestOf, fromBytes, mapConcurrent, openContent } from '../../bytes/index.js';
-import { type BlobSink, type ByteStream, createError, type Descriptor, type Digest, isDigest, type StoredBlob, type TarMember } from '../../core/index.js';
+import {
+  type BlobSink,
+  type ByteStream,
+  createError,
+  type Descriptor,
+  type Digest,
+  isDigest,
+  type StoredBlob,
+  type TarMember,
+} from '../../core/index.js';
 import { annotationKeys, emptyDescriptor, emptyJson, mediaTypes, serialize, toJsonBytes } from '../../oci/index.js';
 import { writeManifest } from './manifest.js';
 import { bytesMember, type CartonPlan, type PlannedFile, sortMembers } from './member-plan.js';
@@ -80,10 +89,18 @@ class ArtifactWriter {
     const members = files.map((file): TarMember => toTarMember(file.path, file.mode, file.size, () => this.#tapped(file)));
     if (withManifest) {
       const at = files.at(-1)?.path === linksName ? -1 : members.length;
-      members.splice(at, 0, toTarMember(manifestName, 0o644, this.#manifestSize, () => fromBytes(this.#manifest())));
+      members.splice(
+        at,
+        0,
+        toTarMember(manifestName, 0o644, this.#manifestSize, () => fromBytes(this.#manifest())),
+      );
     }
     const { progress, signal } = this.options;
-    const item = progress.start('pack', 'small members', members.reduce((sum, { content }) => sum + (content.kind === 'directory' ? 0 : content.size), 0));
+    const item = progress.start(
+      'pack',
+      'small members',
+      members.reduce((sum, { content }) => sum + (content.kind === 'directory' ? 0 : content.size), 0),
+    );
     const stored = await this.blobs.put({ kind: 'tar', members, compression: 'none' }, { progress: item, signal });
     item.done(stored.fresh ? 'done' : 'skipped');
     this.#stored.push(stored);
@@ -92,8 +109,10 @@ class ArtifactWriter {
 
   async *#tapped({ path, content, digest: expected }: PlannedFile): ByteStream {
     const hash = createHash('sha256');
-    for await (const chunk of openContent(content)) {
+    const { counters } = this.options;
+    for await (const chunk of openContent(content, { counters })) {
       hash.update(chunk);
+      if (counters !== undefined) counters.hashed += chunk.byteLength;
       yield chunk;
     }
     const digest = `sha256:${hash.digest('hex')}`;
@@ -114,7 +133,10 @@ class ArtifactWriter {
     const sizes = [...this.#files, { path: manifestName, size: this.#manifestSize }];
     for (let threshold = sharedMemberBytes; ; threshold *= 2) {
       const large = sizes.filter(({ size }) => size >= threshold);
-      const manifest = toManifest([...large.map(({ path }) => toLayer(path, unknownBlob)), unknownTar], { ...this.plan.annotations, [modelHashKey]: '0'.repeat(64) });
+      const manifest = toManifest([...large.map(({ path }) => toLayer(path, unknownBlob)), unknownTar], {
+        ...this.plan.annotations,
+        [modelHashKey]: '0'.repeat(64),
+      });
       const size = toJsonBytes(manifest).byteLength;
       if (large.length < manifestLayers && size <= writtenManifestBytes) return threshold;
       if (large.length === 0) throw tooLarge(size, writtenManifestBytes);

@@ -1,5 +1,17 @@
-import type { BytesContent, Descriptor, Digest, FileContent, Finding, OciPackageSink, StoredContent, StreamContent, WriteOptions } from '../../core/index.js';
+import type {
+  ByteCounters,
+  BytesContent,
+  Descriptor,
+  Digest,
+  FileContent,
+  Finding,
+  OciPackageSink,
+  StoredContent,
+  StreamContent,
+  WriteOptions,
+} from '../../core/index.js';
 import type { TomlTable } from '../../text/index.js';
+import type { CartonInfo } from './carton.js';
 
 /** The bytes of a member; archives are never members that are made on the way. */
 export type MemberContent = BytesContent | FileContent | StreamContent | StoredContent;
@@ -35,16 +47,23 @@ export interface CartonWriteOptions extends WriteOptions {
   readonly descriptionText?: { readonly text: string; readonly path: string } | undefined;
   /** Parts that become misc files. */
   readonly miscPaths?: readonly string[] | undefined;
-  /** Tables and fields of an earlier carton.toml that version 1 does not know; they stay. */
+  /** Tables and fields for carton.toml that version 1 does not know; absent: those of `source`. */
   readonly unknown?: TomlTable | undefined;
+  /**
+   * What the carton.toml of the package said, when the package is a carton that is rewritten: its parts are members and keep their places, and
+   * what neither options nor description say is taken from here, with its types.
+   */
+  readonly source?: CartonInfo | undefined;
   /** Of the members below model/; everything else is stored. An artifact holds members as they are. */
   readonly compression?: 'none' | 'zstd' | undefined;
   /** Layers of an artifact worked on at a time. */
   readonly concurrency: number;
+  /** Told what is read and hashed here; sinks count for themselves. */
+  readonly counters?: ByteCounters | undefined;
 }
 
 /** For members that exist already. */
-export type CartonCopyOptions = Pick<CartonWriteOptions, 'progress' | 'limits' | 'signal' | 'concurrency' | 'compression'>;
+export type CartonCopyOptions = Pick<CartonWriteOptions, 'progress' | 'limits' | 'signal' | 'concurrency' | 'compression' | 'counters'>;
 
 export interface CartonWritten {
   /** SHA-256 of MANIFEST, hex. */

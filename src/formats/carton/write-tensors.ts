@@ -18,9 +18,15 @@ export class TensorTable {
   readonly #names = new Map<string, string>();
   /** By content and kind of file. */
   readonly #files = new Map<string, PlannedFile>();
+  readonly #limit: number;
   #kept = 0;
   #tensors = 0;
   #inner = 0;
+
+  /** `limit` counts the bytes of tensors that are held in memory together. */
+  constructor(limit = keptBytes) {
+    this.#limit = limit;
+  }
 
   /** Gives the reference to write. `what` names the tensor in an error. Throws `carton/cannot-write`, and what loading throws. */
   async add(load: LazyTensor, what: string): Promise<string> {
@@ -64,14 +70,18 @@ export class TensorTable {
     const key = `${extension}:${digest}`;
     const known = this.#files.get(key);
     const file = known?.path ?? `${tensorFolder}tensor_${this.#files.size}.${extension}`;
-    if (known === undefined) this.#files.set(key, this.#toMember(file, digest, bytes, () => reopen(reload, what)));
+    if (known === undefined)
+      this.#files.set(
+        key,
+        this.#toMember(file, digest, bytes, () => reopen(reload, what)),
+      );
     return { dtype, shape: tensor.shape.map(BigInt), file: file.slice(tensorFolder.length) };
   }
 
   #toMember(path: string, digest: Digest, bytes: Uint8Array, open: () => Promise<ByteStream>): PlannedFile {
     const size = bytes.byteLength;
     const member = { kind: 'file', path, size, mode: 0o644, digest } as const;
-    if (this.#kept + size > keptBytes) return { ...member, content: { kind: 'stream', size, open } };
+    if (this.#kept + size > this.#limit) return { ...member, content: { kind: 'stream', size, open } };
     this.#kept += size;
     return { ...member, content: { kind: 'bytes', bytes } };
   }

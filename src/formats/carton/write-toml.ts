@@ -1,5 +1,6 @@
 import { createError, type Shape, type TensorSpec } from '../../core/index.js';
 import { type TomlTable, type TomlValue, writeToml } from '../../text/index.js';
+import type { CartonInfo } from './carton.js';
 import { type CartonDtype, cartonDtypes, specVersion } from './spec.js';
 
 /** A self test or an example whose values are references already. */
@@ -26,8 +27,10 @@ export interface CartonFields {
   readonly selfTests: readonly WrittenSample[];
   readonly examples: readonly WrittenSample[];
   readonly runner: { readonly name: string; readonly requirement: string; readonly compatVersion: number; readonly options: TomlTable };
-  /** Tables and fields that version 1 does not know. */
+  /** Tables and fields at the top that version 1 does not know. */
   readonly unknown: TomlTable;
+  /** Those inside of tables that it knows: `runner`, `input[0]`, … → the fields. */
+  readonly unknownFields?: CartonInfo['unknownFields'] | undefined;
 }
 
 /**
@@ -35,7 +38,10 @@ export interface CartonFields {
  * that stands beside an array of tables. Throws `carton/cannot-write` for an input or output that a carton cannot declare.
  */
 export function writeCartonToml(fields: CartonFields): string {
-  const { runner } = fields;
+  const { runner, unknownFields } = fields;
+  const withUnknown = (path: string, table: TomlTable): TomlTable => ({ ...table, ...unknownFields?.get(path) });
+  const listOf = <T>(key: string, items: readonly T[], toTable: (item: T) => TomlTable) =>
+    someOf(items.map((item, index) => withUnknown(`${key}[${index}]`, toTable(item))));
   return writeToml(
     dropAbsent({
       spec_version: BigInt(specVersion),
@@ -46,15 +52,16 @@ export function writeCartonToml(fields: CartonFields): string {
       repository: fields.repository,
       homepage: fields.homepage,
       required_platforms: someOf(fields.requiredPlatforms),
-      input: someOf(fields.inputs.map((spec) => toTensor(spec, 'input'))),
-      output: someOf(fields.outputs.map((spec) => toTensor(spec, 'output'))),
-      self_test: someOf(fields.selfTests.map(toSelfTest)),
-      example: someOf(fields.examples.map(toExample)),
+      input: listOf('input', fields.inputs, (spec) => toTensor(spec, 'input')),
+      output: listOf('output', fields.outputs, (spec) => toTensor(spec, 'output')),
+      self_test: listOf('self_test', fields.selfTests, toSelfTest),
+      example: listOf('example', fields.examples, toExample),
       runner: dropAbsent({
         runner_name: runner.name,
         required_framework_version: runner.requirement,
         runner_compat_version: BigInt(runner.compatVersion),
         opts: Object.keys(runner.options).length === 0 ? undefined : runner.options,
+        ...unknownFields?.get('runner'),
       }),
       ...fields.unknown,
     }),
@@ -79,7 +86,10 @@ function toDtype({ name, dtype }: TensorSpec, kind: 'input' | 'output'): CartonD
   if (found !== undefined) return found;
   throw createError('carton/cannot-write', {
     message: `Cannot write the ${kind} ${JSON.stringify(name)} into a carton: expected one of ${cartonDtypes.join(', ')} as its dtype, found ${dtype ?? 'none'}`,
-    hint: dtype === undefined ? `State its dtype under [[${kind}]]` : 'Convert it inside the model, for example with a cast, and declare the type that callers see',
+    hint:
+      dtype === undefined
+        ? `State its dtype under [[${kind}]]`
+        : 'Convert it inside the model, for example with a cast, and declare the type that callers see',
     where: name,
   });
 }

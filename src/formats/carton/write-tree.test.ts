@@ -45,7 +45,7 @@ describe('writeCartonTree', () => {
 
   it('leaves out what lies beside model/, unless MANIFEST listed it', async () => {
     const files = { ...model, 'README.md': 'r', 'other.txt': 'o' };
-    const { MANIFEST = '' } = withManifest({ ...model, 'other.txt': 'o' });
+    const { MANIFEST } = withManifest({ ...model, 'other.txt': 'o' });
     const { carton, findings } = await pack({ ...files, MANIFEST });
     expect(carton.paths).not.toContain('README.md');
     expect(carton.paths).toContain('other.txt');
@@ -76,7 +76,7 @@ describe('writeCartonTree', () => {
   it('keeps files that are only linked listed', async () => {
     const away = createHash('sha256').update('away').digest('hex');
     const LINKS = `version = 1\n\n[urls]\n${away} = [ "https://example.com/away" ]\n`;
-    const { MANIFEST = '' } = withManifest(model, { 'model/away': 'away' });
+    const { MANIFEST } = withManifest(model, { 'model/away': 'away' });
     const { carton } = await pack({ ...model, MANIFEST, LINKS });
     expect(carton.text('MANIFEST')).toContain(`model/away=${away}\n`);
     expect(carton.text('LINKS')).toBe(LINKS);
@@ -87,7 +87,11 @@ describe('writeCartonTree', () => {
     ['no carton.toml', { 'model/m': 'm' }, 'carton.toml'],
     ['broken TOML', { 'carton.toml': 'spec_version = \n', 'model/m': 'm' }, /^carton\.toml:1:/],
     ['a broken rule', { 'carton.toml': minimalToml.replace('=1.0.0', '1 || 2'), 'model/m': 'm' }, /^carton\.toml:\d+:\d+/],
-    ['an unknown reference', { 'carton.toml': `${minimalToml}\n[[example]]\ninputs = { x = "@misc/none.png" }\nsample_out = {}\n`, 'model/m': 'm' }, /^carton\.toml:\d+:\d+/],
+    [
+      'an unknown reference',
+      { 'carton.toml': `${minimalToml}\n[[example]]\ninputs = { x = "@misc/none.png" }\nsample_out = {}\n`, 'model/m': 'm' },
+      /^carton\.toml:\d+:\d+/,
+    ],
     ['a link that leads nowhere', { ...model, 'model/link': { link: 'none' } }, 'model/link'],
     ['a link that leads out', { ...model, 'model/link': { link: '../../etc/passwd' } }, 'model/link'],
   ])('refuses %s before anything is written, and says where', async (_, files, where) => {

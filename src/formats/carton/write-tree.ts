@@ -53,7 +53,9 @@ class TreeLayout {
     const { toml } = this.documents;
     if (toml.kind !== 'read') throw unreadable(this.documents);
     const info = describeCartonToml(toml.value);
-    const entries = this.members.tree.entries.filter((entry) => entry.kind !== 'directory' && !unlisted.includes(entry.path) && this.#isWanted(entry.path));
+    const entries = this.members.tree.entries.filter(
+      (entry) => entry.kind !== 'directory' && !unlisted.includes(entry.path) && this.#isWanted(entry.path),
+    );
     const members = entries.filter(({ path }) => path !== tensorIndexName).map((entry) => this.#toMember(entry));
     const lock = this.#hasModel || info.runner?.name !== 'python' ? [] : await this.#planLock(entries);
     const plan: CartonPlan = {
@@ -72,7 +74,12 @@ class TreeLayout {
   /** Of a folder with model/: what a carton is made of, and what its MANIFEST listed before. */
   #isWanted(path: string): boolean {
     if (!this.#hasModel || isPlaced(path) || path.startsWith(modelFolder) || this.#listed.has(path)) return true;
-    this.#findings.push({ level: 'note', code: 'carton/left-out', message: `Left out: ${JSON.stringify(path)} lies beside model/, where a carton has no place for it`, where: path });
+    this.#findings.push({
+      level: 'note',
+      code: 'carton/left-out',
+      message: `Left out: ${JSON.stringify(path)} lies beside model/, where a carton has no place for it`,
+      where: path,
+    });
     return false;
   }
 
@@ -96,7 +103,12 @@ class TreeLayout {
     if (tensorIndex.kind === 'absent') return [textMember(tensorIndexName, writeToml({ tensor: [] }))];
     const rows = tensorIndex.kind === 'read' ? tensorIndex.value.value['tensor'] : undefined;
     if (tensorIndex.kind === 'read' && Array.isArray(rows) && rows.some(lacksInner)) {
-      this.#findings.push({ level: 'note', code: 'carton/completed', message: 'Every tensor has the key "inner" now, as older readers want it', where: tensorIndexName });
+      this.#findings.push({
+        level: 'note',
+        code: 'carton/completed',
+        message: 'Every tensor has the key "inner" now, as older readers want it',
+        where: tensorIndexName,
+      });
       const tensor = (rows as readonly TomlValue[]).map((row) => (lacksInner(row) ? { ...row, inner: [] } : row));
       return [textMember(tensorIndexName, writeToml({ ...tensorIndex.value.value, tensor }))];
     }

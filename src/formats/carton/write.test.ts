@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { floats, noop, richPackage, testOf, texts, writeOptions, writeToMemory } from '../../../test/support/carton-write.js';
-import { makeOnnx } from '../../../test/support/onnx-model.js';
+import { sourceOf, withManifest } from '../../../test/support/carton-files.js';
+import { documentsOf, floats, noop, richPackage, testOf, texts, writeOptions, writeToMemory } from '../../../test/support/carton-write.js';
 import { packageOf, part } from '../../../test/support/parts.js';
-import { defaultLimits, emptyDescription, type ModelPackage, silentProgress, type Tensor } from '../../core/index.js';
+import { defaultLimits, emptyDescription, type FilesSource, type ModelPackage, silentProgress, type Tensor } from '../../core/index.js';
 import { parseTypedToml } from '../../text/index.js';
+import { describeCartonToml } from './carton-toml.js';
 import { read } from './read.js';
 import { validate } from './validate.js';
 import { verifyCarton } from './verify.js';
@@ -51,7 +52,12 @@ describe('writeCarton', () => {
     const pkg = richPackage();
     const { carton, modelHash } = await writeToMemory(pkg, {}, noop);
     const found = await read(carton.source, { limits: defaultLimits });
-    expect(found.identity).toMatchObject({ name: 'demo', description: 'A model, 🎉', licenses: ['MIT AND (Apache-2.0 OR BSD-3-Clause)'], homepage: 'https://example.com' });
+    expect(found.identity).toMatchObject({
+      name: 'demo',
+      description: 'A model, 🎉',
+      licenses: ['MIT AND (Apache-2.0 OR BSD-3-Clause)'],
+      homepage: 'https://example.com',
+    });
     expect(found.io).toEqual(pkg.io);
     expect(found.modelHash).toBe(modelHash);
     expect(found.run).toMatchObject({ runtime: 'noop', version: '=1.0.0' });
@@ -86,7 +92,10 @@ describe('writeCarton', () => {
       opts: { threads: 4n, rate: 0.5, fast: true, word: 'a' },
     });
     expect(value['example']).toEqual([{ name: 'shown', inputs: { x: '@tensor_data/_tensor_4', s: '@misc/picture.png' }, sample_out: {} }]);
-    expect((value['self_test'] as { expected_out?: unknown }[]).map((test) => test.expected_out)).toEqual([{ y: '@tensor_data/_tensor_2' }, undefined]);
+    expect((value['self_test'] as { expected_out?: unknown }[]).map((test) => test.expected_out)).toEqual([
+      { y: '@tensor_data/_tensor_2' },
+      undefined,
+    ]);
   });
 
   it('numbers tensors in declared order, stores equal ones once and writes inner everywhere', async () => {
@@ -147,7 +156,10 @@ describe('writeCarton', () => {
 
   it('keeps permissions as far as they travel', async () => {
     const { carton } = await writeToMemory(packageOf([part('a', 'code', 'a', { mode: 0o775 }), part('b', 'code', 'b', { mode: 0o600 })]), {}, noop);
-    expect(carton.added.slice(0, 2)).toMatchObject([{ path: 'model/a', mode: 0o755 }, { path: 'model/b', mode: 0o644 }]);
+    expect(carton.added.slice(0, 2)).toMatchObject([
+      { path: 'model/a', mode: 0o755 },
+      { path: 'model/b', mode: 0o644 },
+    ]);
   });
 
   it('keeps what version 1 does not know', async () => {
@@ -158,7 +170,10 @@ describe('writeCarton', () => {
   });
 
   it('leaves out files that stand for tensors, and the text of the description', async () => {
-    const pkg = { ...tested({ x: floats([1], 1) }), parts: [part('tests/x.npy', 'test'), part('tests/other.npy', 'test'), part('README.md', 'doc'), part('m')] };
+    const pkg = {
+      ...tested({ x: floats([1], 1) }),
+      parts: [part('tests/x.npy', 'test'), part('tests/other.npy', 'test'), part('README.md', 'doc'), part('m')],
+    };
     const description = { selfTests: [{ inputs: { x: './tests/x.npy' } }] };
     const { carton } = await writeToMemory(pkg, description, { ...noop, descriptionText: { text: '# Hi', path: 'README.md' } });
     expect(carton.paths.filter((path) => path.startsWith('model/'))).toEqual(['model/m', 'model/tests/other.npy']);
@@ -166,14 +181,22 @@ describe('writeCarton', () => {
   });
 
   it('puts parts that are named so into misc', async () => {
-    const { carton } = await writeToMemory(packageOf([part('misc/a.png'), part('b/c.mp3'), part('m')]), {}, { ...noop, miscPaths: ['misc/a.png', './b/c.mp3'] });
+    const { carton } = await writeToMemory(
+      packageOf([part('misc/a.png'), part('b/c.mp3'), part('m')]),
+      {},
+      { ...noop, miscPaths: ['misc/a.png', './b/c.mp3'] },
+    );
     expect(carton.paths.slice(0, 4)).toEqual(['model/m', 'tensor_data/index.toml', 'misc/a.png', 'misc/b/c.mp3']);
   });
 
   it('says what a carton has no place for', async () => {
     const identity = { name: 'n', title: 'T', version: '1', authors: ['me'], vendor: 'v', family: 'f', datasets: [] };
     const run = { command: ['a'], resources: {}, entrypoint: 'a:b' };
-    const { lost } = await writeToMemory(packageOf([part('m')], { format: 'modelpack', identity, run, capabilities: { reasoning: false } }), {}, noop);
+    const { lost } = await writeToMemory(
+      packageOf([part('m')], { format: 'modelpack', identity, run, capabilities: { reasoning: false } }),
+      {},
+      noop,
+    );
     expect(lost.map(({ where }) => where)).toEqual([
       'package.title',
       'package.version',
@@ -198,6 +221,49 @@ describe('writeCarton', () => {
   });
 });
 
+describe('writeCarton of a carton', () => {
+  const rewrite = async (source: FilesSource, change: (pkg: ModelPackage) => ModelPackage = (pkg) => pkg) => {
+    const documents = await documentsOf(source);
+    const info = documents.toml.kind === 'read' ? describeCartonToml(documents.toml.value) : undefined;
+    return writeToMemory(change(await read(source, { limits: defaultLimits })), {}, { source: info });
+  };
+  const original = async () => {
+    const runnerOptions = { float: 1, whole: 1n };
+    const unknown = { later: 1.5, table: { a: 1n } };
+    const settings = { required_platforms: ['x86_64-unknown-linux-gnu'], runner_compat_version: 3 };
+    return writeToMemory(
+      richPackage(),
+      { format: { carton: settings } },
+      { ...noop, runnerOptions, unknown, descriptionText: { text: '# Long', path: 'b/none.md' } },
+    );
+  };
+
+  it('without a change gives the same bytes', async () => {
+    const { carton } = await original();
+    expect((await rewrite(carton.source)).carton.fingerprint).toBe(carton.fingerprint);
+  });
+
+  it('changes what was changed and keeps the rest, unknown fields too', async () => {
+    const { carton } = await original();
+    const text = carton.text('carton.toml').replace('[runner]\n', '[runner]\nnew = 2.0\n').replace('name = "x"', 'name = "x"\nnewer = "n"');
+    const changed = sourceOf(withManifest({ ...carton.files, 'carton.toml': text }), 'zip');
+    const again = await rewrite(changed, (pkg) => ({ ...pkg, identity: { ...pkg.identity, name: 'other', description: 'new' } }));
+    const value = toml(again.carton.text('carton.toml'));
+    expect(value).toEqual({ ...toml(text), model_name: 'other', short_description: 'new' });
+    expect(again.carton.text('carton.toml')).toContain('new = 2.0\n');
+  });
+
+  it('keeps files that are only linked', async () => {
+    const { carton } = await original();
+    const { 'model/weights.bin': _gone, ...rest } = carton.files;
+    const digest = createHash('sha256').update('weights').digest('hex');
+    const LINKS = `version = 1\n\n[urls]\n${digest} = [ "https://example.com" ]\n`;
+    const again = await rewrite(sourceOf({ ...rest, LINKS }, 'zip'));
+    expect(again.carton.text('LINKS')).toBe(LINKS);
+    expect(again.carton.text('MANIFEST')).toBe(carton.text('MANIFEST'));
+  });
+});
+
 describe('writeCarton refuses', () => {
   const io = (dtype?: 'bool' | 'float16') => {
     const spec = { name: 'mask', ...(dtype === undefined ? {} : { dtype }) };
@@ -208,12 +274,20 @@ describe('writeCarton refuses', () => {
     ['a dtype that a carton does not have', io('bool'), /"mask".*float32.*found bool/],
     ['another', io('float16'), /"mask".*found float16/],
     ['an input without dtype', io(), /"mask".*found none/],
+    ['what has no file for model/', packageOf([]), /no file is left for model/],
     ['inputs without outputs', tested({}, { outputs: [] }), /declares inputs only/],
     ['self tests without inputs and outputs', tested({}, { inputs: [], outputs: [] }), /self tests.*declares no inputs and outputs/],
-    ['a test tensor of another dtype', tested({ x: { kind: 'numeric', dtype: 'bool', shape: [1], bytes: Uint8Array.of(1) } }), /"x" of self_test\[0\].*bool/],
+    [
+      'a test tensor of another dtype',
+      tested({ x: { kind: 'numeric', dtype: 'bool', shape: [1], bytes: Uint8Array.of(1) } }),
+      /"x" of self_test\[0\].*bool/,
+    ],
     ['a tensor that contradicts its shape', tested({ x: floats([3], 1) }), /"x" of self_test\[0\].*12 bytes/],
   ])('%s', async (_, pkg, message) => {
-    await expect(writeToMemory(pkg, {}, noop)).rejects.toMatchObject({ code: 'carton/cannot-write', message: expect.stringMatching(message) as string });
+    await expect(writeToMemory(pkg, {}, noop)).rejects.toMatchObject({
+      code: 'carton/cannot-write',
+      message: expect.stringMatching(message) as string,
+    });
   });
 
   it.each([
@@ -238,7 +312,7 @@ describe('writeCarton refuses', () => {
     [{ format: { carton: { required_platforms: 'linux' } } }, /required_platforms/],
     [{ format: { carton: { short_description: 3 } } }, /short_description/],
   ])('%j', async (description, message) => {
-    const written = writeToMemory(packageOf([part('m')]), description as never, noop);
+    const written = writeToMemory(packageOf([part('m')]), description, noop);
     await expect(written).rejects.toMatchObject({ code: 'carton/cannot-write', message: expect.stringMatching(message) as string });
   });
 
@@ -249,87 +323,8 @@ describe('writeCarton refuses', () => {
 
   it('before anything is written', async () => {
     const sink = { kind: 'zip', add: () => Promise.reject(new Error('nothing may be written')) } as const;
-    await expect(writeCarton(io('bool'), emptyDescription, sink, { ...writeOptions, ...noop })).rejects.toMatchObject({ code: 'carton/cannot-write' });
-  });
-});
-
-describe('writeCarton chooses the runner', () => {
-  const runnerOf = async (...args: Parameters<typeof writeToMemory>) => toml((await writeToMemory(...args)).carton.text('carton.toml'))['runner'];
-  const onnx = (path: string) => part(path, 'weights', makeOnnx({ external: 'data/w.bin', bytes: 8 }));
-  const data = part('net/data/w.bin', 'weights', '12345678');
-
-  it('by option, then [run], then [format.carton], then the files', async () => {
-    const pkg = packageOf([onnx('net/a.onnx'), data]);
-    const description = { run: { runtime: 'xla', version: '=0.5' }, format: { carton: { runner_name: 'wasm', required_framework_version: '=0.0.1', runner_compat_version: 7 } } };
-    expect(await runnerOf(pkg, description, noop)).toMatchObject({ runner_name: 'noop', required_framework_version: '=1.0.0' });
-    expect(await runnerOf(pkg, description)).toMatchObject({ runner_name: 'xla', required_framework_version: '=0.0.1' });
-    expect(await runnerOf(pkg, { format: description.format })).toMatchObject({ runner_name: 'wasm', runner_compat_version: 7n });
-    expect(await runnerOf(pkg)).toMatchObject({ runner_name: 'modelport/onnx', required_framework_version: '*', runner_compat_version: 1n });
-    expect(await runnerOf(pkg, {}, { runner: 'onnx', frameworkVersion: '>=1.14.0' })).toMatchObject({ runner_name: 'modelport/onnx' });
-  });
-
-  it('and lays ONNX out as it is loaded, its external data beside it, other weights left out and named', async () => {
-    const others = [part('model.safetensors', 'weights'), part('config.json', 'config')];
-    const { carton, findings } = await writeToMemory(packageOf([onnx('net/a.onnx'), data, ...others]));
-    expect(carton.paths.slice(0, 3)).toEqual(['model/config.json', 'model/data/w.bin', 'model/model.onnx']);
-    expect(findings.find(({ code }) => code === 'carton/left-out')?.message).toContain('"model.safetensors"');
-  });
-
-  it('or says that external data is missing, or which of several files it wants', async () => {
-    await expect(writeToMemory(packageOf([onnx('net/a.onnx')]))).rejects.toMatchObject({ message: expect.stringContaining('"data/w.bin"') as string });
-    const two = packageOf([onnx('net/a.onnx'), onnx('net/b.onnx'), data]);
-    await expect(writeToMemory(two, {}, { runner: 'onnx' })).rejects.toMatchObject({ message: expect.stringMatching(/"net\/a.onnx", "net\/b.onnx"/) as string });
-    const { carton, findings } = await writeToMemory(two, {}, { runner: 'onnx', model: './net/b.onnx' });
-    expect(carton.paths.slice(0, 2)).toEqual(['model/data/w.bin', 'model/model.onnx']);
-    expect(findings.find(({ code }) => code === 'carton/left-out')?.message).toContain('"net/a.onnx"');
-    await expect(writeToMemory(two, {}, { runner: 'onnx', model: 'c.onnx' })).rejects.toMatchObject({ code: 'carton/cannot-write' });
-  });
-
-  it('or TorchScript, by what is in the archive', async () => {
-    const archive = (member: string) => part('net.pt', 'weights', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(26), Buffer.from(member)]));
-    const { carton } = await writeToMemory(packageOf([archive('net/constants.pkl')]));
-    expect(carton.paths[0]).toBe('model/model.pt');
-    await expect(writeToMemory(packageOf([archive('net/data.pkl')]))).rejects.toMatchObject({
+    await expect(writeCarton(io('bool'), emptyDescription, sink, { ...writeOptions, ...noop })).rejects.toMatchObject({
       code: 'carton/cannot-write',
-      hint: expect.stringMatching(/--runner.*--framework-version/) as string,
     });
-  });
-
-  it('which for Python has to say its version, and gets a lock that fits everywhere', async () => {
-    const pkg = packageOf([part('main.py', 'code'), part('requirements.txt', 'environment', 'numpy==1.26\n')]);
-    await expect(writeToMemory(pkg, {}, { runner: 'python' })).rejects.toMatchObject({ hint: expect.stringContaining('--framework-version') as string });
-    const { carton, findings } = await writeToMemory(pkg, { run: { entrypoint: 'pkg.main:get_model' } }, { runner: 'python', frameworkVersion: '>=3.9' });
-    expect(toml(carton.text('model/.carton/carton.lock'))).toEqual({
-      orig_deps_hash: createHash('sha256').update('numpy==1.26\n').digest('hex'),
-      lockfile: [{ locked_deps: [] }],
-    });
-    expect(findings).toContainEqual(expect.objectContaining({ code: 'carton/unpinned-environment', message: expect.stringContaining('numpy==1.26') as string }));
-    expect(toml(carton.text('carton.toml'))).toMatchObject({ runner: { opts: { entrypoint_package: 'pkg.main', entrypoint_fn: 'get_model' } } });
-  });
-
-  it.each([
-    ['', 0],
-    ['# nothing\n\n--index-url https://example.com\n', 0],
-    ['numpy==1.26 \\\n    --hash=sha256:0123 \\\n    --hash=sha256:4567\n', 0],
-    ['numpy==1.26 --hash=sha256:0123\nscipy\n', 1],
-    ['-r other.txt\n', 1],
-    ['-e .\n', 1],
-  ])('and for the requirements %j gives %i warnings', async (text, warnings) => {
-    const pkg = packageOf([part('main.py'), part('requirements.txt', 'environment', text)]);
-    const { findings } = await writeToMemory(pkg, {}, { runner: 'python', frameworkVersion: '*' });
-    expect(findings.filter(({ code }) => code === 'carton/unpinned-environment')).toHaveLength(warnings);
-  });
-
-  it('and keeps a lock that is there', async () => {
-    const pkg = packageOf([part('main.py'), part('.carton/carton.lock', 'environment', 'mine'), part('requirements.txt', 'environment', 'numpy')]);
-    const { carton, findings } = await writeToMemory(pkg, {}, { runner: 'python', frameworkVersion: '*' });
-    expect(carton.text('model/.carton/carton.lock')).toBe('mine');
-    expect(findings).toEqual([]);
-  });
-
-  it('and its options keep their types', async () => {
-    const runnerOptions = { whole: 1n, float: 1, big: 9_223_372_036_854_775_807n };
-    const { carton } = await writeToMemory(packageOf([part('m')]), { run: { options: { other: 1 } } }, { ...noop, runnerOptions });
-    expect(carton.text('carton.toml')).toMatch(/\[runner\.opts\]\nwhole = 1\nfloat = 1\.0\nbig = 9223372036854775807\n$/);
   });
 });

@@ -8,7 +8,12 @@ import type { CartonSink, CartonWriteOptions, CartonWritten } from './write-opti
  * byte of the model is read once. Nothing is written before the whole carton is planned; who made the sink commits it, or names the artifact.
  * Throws `carton/cannot-write`, `bytes/unsafe-path`, `oci/too-large`, and what reading and the sink throw.
  */
-export async function writeCarton(pkg: ModelPackage, description: Description, sink: CartonSink, options: CartonWriteOptions): Promise<CartonWritten> {
+export async function writeCarton(
+  pkg: ModelPackage,
+  description: Description,
+  sink: CartonSink,
+  options: CartonWriteOptions,
+): Promise<CartonWritten> {
   const { plan, lost, findings } = await planCarton(pkg, description, options);
   return { ...(await writeMembers(plan, sink, options)), lost, findings };
 }

@@ -12,8 +12,8 @@ export interface SessionOptions extends RunnableOptions {
   readonly device?: string;
   /** Seconds for loading, and for each inference. */
   readonly timeout?: number;
-  /** In a process of its own, also what could run in this one. */
-  readonly isolated?: boolean;
+  /** In this process what can run in it: it starts sooner, and a model that does not end cannot be stopped. */
+  readonly inProcess?: boolean;
 }
 
 /** A model that is loaded and can be asked. */
@@ -53,7 +53,7 @@ export async function startSession(runnable: Runnable, options: SessionOptions, 
   return { ...runnable, runtime, session, timeoutMs, findings };
 }
 
-function toEnvironment({ device, frameworkVersion, runner, isolated }: SessionOptions, context: OpsContext): RuntimeEnvironment {
+function toEnvironment({ device, frameworkVersion, runner, inProcess }: SessionOptions, context: OpsContext): RuntimeEnvironment {
   const { env, home, network, signal } = context;
   return {
     env,
@@ -61,7 +61,7 @@ function toEnvironment({ device, frameworkVersion, runner, isolated }: SessionOp
     device,
     anyVersion: frameworkVersion !== undefined || runner !== undefined,
     offline: network.offline,
-    isolated,
+    isolated: inProcess !== true,
     signal,
   };
 }

@@ -186,7 +186,7 @@ class ChildSession implements RuntimeSession {
   async #leave(graceMs: number): Promise<void> {
     const { toChild, fromChild, ended, exit, kill } = this.#child;
     if (graceMs > 0 && exit() === undefined) {
-      this.#say('cancel');
+      if (this.#isBusy) this.#say('cancel');
       this.#say('close');
       this.#ignoreAnswers();
       await awaitAtMost(ended, graceMs);

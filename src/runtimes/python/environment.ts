@@ -5,7 +5,7 @@ import { withLock } from '../../bytes/index.js';
 import { createError, type RuntimeEnvironment } from '../../core/index.js';
 import { childEnvironment } from '../child/child-environment.js';
 import { runProgram } from '../child/run-program.js';
-import { installPackages } from './install-packages.js';
+import { installPackages, listForPip } from './install-packages.js';
 import type { Interpreter } from './interpreter.js';
 import type { Packages } from './packages.js';
 
@@ -31,10 +31,11 @@ export async function openEnvironment(interpreter: Interpreter, packages: Packag
   mkdirSync(root, { recursive: true });
   const make = async () => {
     if (existsSync(join(folder, readyName))) return;
+    const lines = await listForPip(packages, request);
     rmSync(folder, { recursive: true, force: true });
     try {
-      await makeEnvironment(folder, interpreter, packages, request);
-      await installPackages(python, packages, request);
+      await makeEnvironment(folder, interpreter, lines.length > 0, request);
+      if (lines.length > 0) await installPackages(python, lines, request);
       writeFileSync(join(folder, readyName), '');
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
@@ -52,12 +53,11 @@ function toKey({ path, version }: Interpreter, { key }: Packages): string {
     .slice(0, 32);
 }
 
-async function makeEnvironment(folder: string, { path }: Interpreter, packages: Packages, request: EnvironmentRequest): Promise<void> {
+async function makeEnvironment(folder: string, { path }: Interpreter, withPip: boolean, request: EnvironmentRequest): Promise<void> {
   // Without pip it takes a tenth of the time, and needs nothing that distributions leave out.
-  const isEmpty = packages.wheels.length === 0 && packages.requirements.length === 0;
   const program = {
     command: path,
-    args: ['-I', '-m', 'venv', ...(isEmpty ? ['--without-pip'] : []), folder],
+    args: ['-I', '-m', 'venv', ...(withPip ? [] : ['--without-pip']), folder],
     cwd: dirname(folder),
     env: childEnvironment(request.env, 'cpu'),
   };

@@ -13,15 +13,19 @@ import { lockName, type Packages } from './packages.js';
 const passedOn = /^((https?|no|all)_proxy|PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|CERT|CONFIG_FILE)|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE)$/i;
 
 /**
- * Installs wheels, each checked by its hash, into the environment of `python`; nothing is built, and nothing is resolved. Throws `http/offline` when
- * something would have to be fetched, `bytes/digest-mismatch` for a bundled wheel, `runtime/not-available` with the words of pip.
+ * What pip is to install, each with its hash. Throws `http/offline` when something would have to be fetched and may not be, and
+ * `bytes/digest-mismatch` for a bundled wheel.
  */
-export async function installPackages(python: string, packages: Packages, request: EnvironmentRequest): Promise<void> {
-  const fetched = [...packages.wheels.flatMap((wheel) => (wheel.kind === 'url' ? [wheel.url] : [])), ...packages.requirements];
+export async function listForPip({ wheels, requirements }: Packages, request: EnvironmentRequest): Promise<readonly string[]> {
+  const fetched = [...wheels.flatMap((wheel) => (wheel.kind === 'url' ? [wheel.url] : [])), ...requirements];
   if (fetched.length > 0 && request.offline === true) throw offline(request.location, fetched);
-  const lines = [...packages.requirements];
-  for (const wheel of packages.wheels) lines.push(`${await locate(wheel, request.folder)} --hash=sha256:${wheel.sha256}`);
-  if (lines.length === 0) return;
+  const lines = [...requirements];
+  for (const wheel of wheels) lines.push(`${await locate(wheel, request.folder)} --hash=sha256:${wheel.sha256}`);
+  return lines;
+}
+
+/** Into the environment of `python`; nothing is built, and nothing is resolved. Throws `runtime/not-available` with the words of pip. */
+export async function installPackages(python: string, lines: readonly string[], request: EnvironmentRequest): Promise<void> {
   const list = join(dirname(dirname(python)), 'requirements.txt');
   writeFileSync(list, `${lines.join('\n')}\n`);
   const { exit, isLate, log } = await runProgram(
@@ -29,7 +33,7 @@ export async function installPackages(python: string, packages: Packages, reques
       command: python,
       args: [
         ...'-I -m pip install --no-deps --require-hashes --no-input --no-cache-dir'.split(' '),
-        ...(fetched.length === 0 ? ['--no-index'] : []),
+        ...(request.offline === true ? ['--no-index'] : []),
         '--only-binary',
         ':all:',
         '--disable-pip-version-check',

@@ -14,6 +14,8 @@ export interface RuleContext {
   readonly info: CartonInfo;
   readonly manifest: Manifest | undefined;
   readonly members: ReadonlyMap<string, FileEntry>;
+  /** Of the index. */
+  readonly tensorNames: ReadonlySet<unknown>;
   /** By the path in tensor_data/. */
   readonly texts: ReadonlyMap<string, TextTensorFile>;
   /** Files of misc/ that were recognised by their content: path → media type. */

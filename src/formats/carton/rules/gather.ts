@@ -26,6 +26,7 @@ export async function gather(documents: CartonDocuments): Promise<RuleContext> {
     info: describeCartonToml(toml.kind === 'read' ? toml.value : { value: {}, locate: () => tomlName }),
     manifest: manifest.kind === 'read' ? manifest.value : undefined,
     members: new Map(members.tree.entries.map((entry) => [entry.path, entry])),
+    tensorNames: new Set(itemsOf(index, 'tensor').map(({ table: { name } }) => name)),
     texts: await readTexts(members, index, limits, digests),
     media: await recogniseMisc(members),
     digests,

@@ -140,7 +140,7 @@ export const runnerRules: readonly Rule[] = [
   },
 ];
 
-export const officialRunners = ['noop', 'python', 'torchscript', 'rust-bert', 'wasm', 'xla'];
+const officialRunners = ['noop', 'python', 'torchscript', 'rust-bert', 'wasm', 'xla'];
 
 function isRunnerName(runner: string): boolean {
   return officialRunners.includes(runner) || /^[^\s/]+\/[^\s/]+$/.test(runner);

@@ -1,4 +1,5 @@
-import { childOf, type Item, itemsOf, type RuleContext } from './context.js';
+import type { TensorSpec } from '../../../core/index.js';
+import { childOf, type Item, itemsOf, type TomlView } from './context.js';
 import { expectTypes, missing, name } from './fields.js';
 import { type Breach, type Rule, show } from './rule.js';
 import { judgeContracts } from './sample-values.js';
@@ -22,17 +23,20 @@ export const sampleAdvice: readonly Rule[] = [
     level: 'warning',
     clause: { document: 'practice', section: 'self tests and examples', quote: 'a test that leaves an input out, or names another, cannot run' },
     title: 'self tests name all declared inputs, and no names that are not declared stand in self tests and examples',
-    check: (context) => [
-      ...itemsOf(context.toml, 'self_test').flatMap((item) => [
-        ...findUndeclared(context, item, 'inputs', 'input'),
-        ...findLeftOut(context, item),
-        ...findUndeclared(context, item, 'expected_out', 'output'),
-      ]),
-      ...itemsOf(context.toml, 'example').flatMap((item) => [
-        ...findUndeclared(context, item, 'inputs', 'input'),
-        ...findUndeclared(context, item, 'sample_out', 'output'),
-      ]),
-    ],
+    check: ({ toml, info }) => {
+      const [inputs, outputs] = [declare('input', info.inputs), declare('output', info.outputs)];
+      return [
+        ...itemsOf(toml, 'self_test').flatMap((item) => [
+          ...findUndeclared(toml, childOf(item, 'inputs'), inputs),
+          ...findLeftOut(toml, childOf(item, 'inputs'), inputs),
+          ...findUndeclared(toml, childOf(item, 'expected_out'), outputs),
+        ]),
+        ...itemsOf(toml, 'example').flatMap((item) => [
+          ...findUndeclared(toml, childOf(item, 'inputs'), inputs),
+          ...findUndeclared(toml, childOf(item, 'sample_out'), outputs),
+        ]),
+      ];
+    },
   },
   {
     id: 'CT-A6',
@@ -66,23 +70,44 @@ export const sampleAdvice: readonly Rule[] = [
   },
 ];
 
+interface Declared {
+  readonly side: 'input' | 'output';
+  readonly names: ReadonlySet<string>;
+}
+
+function declare(side: Declared['side'], specs: readonly TensorSpec[]): Declared {
+  return { side, names: new Set(specs.map((spec) => spec.name)) };
+}
+
 /** Nothing is declared: that has a rule of its own. */
-function findUndeclared({ toml, info }: RuleContext, item: Item, key: string, side: 'input' | 'output'): Breach[] {
-  const declared = (side === 'input' ? info.inputs : info.outputs).map((spec) => spec.name);
-  const held = childOf(item, key);
-  if (declared.length === 0 || held === undefined) return [];
+function findUndeclared(toml: TomlView, held: Item | undefined, { side, names }: Declared): Breach[] {
+  if (names.size === 0 || held === undefined) return [];
   return Object.keys(held.table)
-    .filter((each) => !declared.includes(each))
+    .filter((each) => !names.has(each))
     .map((each) => ({
       where: toml.at(...held.path, each),
       message: `${name([...held.path, each])} is for ${show(each)}, and no such ${side} is declared`,
-      hint: `Declared are: ${declared.slice(0, 20).map(show).join(', ')}`,
+      hint: `Declared are: ${listFew(names, names.size)}`,
     }));
 }
 
-function findLeftOut({ toml, info }: RuleContext, item: Item): Breach[] {
-  const held = childOf(item, 'inputs');
-  return held === undefined
-    ? []
-    : info.inputs.filter((spec) => !Object.hasOwn(held.table, spec.name)).map((spec) => missing(toml, held, spec.name, 'Add the input'));
+/** One breach a test, however much it leaves out. */
+function findLeftOut(toml: TomlView, held: Item | undefined, { names }: Declared): Breach[] {
+  if (held === undefined) return [];
+  const left = names.size - Object.keys(held.table).filter((each) => names.has(each)).length;
+  if (left === 0) return [];
+  const message = `${name(held.path)} leaves out ${listFew(notIn(held, names), left)}`;
+  return [{ where: toml.at(...held.path), message, hint: 'Add a tensor for every input' }];
 }
+
+function* notIn({ table }: Item, names: ReadonlySet<string>): Iterable<string> {
+  for (const each of names) if (!Object.hasOwn(table, each)) yield each;
+}
+
+function listFew(names: Iterable<string>, count: number): string {
+  const shown: string[] = [];
+  for (const each of names) if (shown.push(show(each)) === few) break;
+  return `${shown.join(', ')}${count > few ? ` and ${count - few} more` : ''}`;
+}
+
+const few = 10;

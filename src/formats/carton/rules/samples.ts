@@ -161,6 +161,5 @@ function judgeReference(context: RuleContext, value: string, allowsMisc: boolean
   const forms = allowsMisc ? `${tensorPrefix}NAME or ${miscPrefix}PATH` : `${tensorPrefix}NAME`;
   if (reference === undefined || (reference.kind === 'misc' && !allowsMisc)) return forms;
   if (reference.kind === 'misc') return isKnown(context, `${miscFolder}${reference.path}`) ? undefined : 'a file of misc/';
-  const isThere = itemsOf(context.index, 'tensor').some(({ table: { name } }) => name === reference.name);
-  return isThere || context.index.kind === 'broken' ? undefined : 'a name of tensor_data/index.toml';
+  return context.tensorNames.has(reference.name) || context.index.kind === 'broken' ? undefined : 'a name of tensor_data/index.toml';
 }

@@ -99,7 +99,7 @@ export const tensorRules: readonly Rule[] = [
     level: 'error',
     clause: { document: 'carton-v1.md', section, quote: 'dtype = "nested" … inner = [' },
     title: 'inner is a list of names of the index; a nested tensor has it, and a plain one only an empty one',
-    check: ({ index }) => itemsOf(index, 'tensor').flatMap((item) => judgeInner({ index }, item)),
+    check: (context) => itemsOf(context.index, 'tensor').flatMap((item) => judgeInner(context, item)),
   },
   {
     id: 'CT-87',
@@ -255,23 +255,30 @@ function judgeFile(context: RuleContext, item: Item): Breach[] {
   return reason === undefined ? [] : [wrong(index, [...item.path, 'file'], file, `a file of ${tensorFolder}, and ${reason}`, 'Pack the model again')];
 }
 
-function judgeInner({ index }: Pick<RuleContext, 'index'>, item: Item): Breach[] {
+function judgeInner({ index, tensorNames }: RuleContext, item: Item): Breach[] {
   const { dtype, inner } = item.table;
   const form = dtype === 'nested' ? require(index, item, 'inner', texts) : expectType(index, item, 'inner', texts);
   if (form.length > 0) return form;
   if (dtype !== 'nested' && Array.isArray(inner) && inner.length > 0)
     return [wrong(index, [...item.path, 'inner'], inner, 'an empty list in a plain tensor')];
-  const known = new Set(itemsOf(index, 'tensor').map(({ table }) => table['name']));
-  return innerNames(index)
-    .filter((each) => each.item === item || each.item.table === item.table)
-    .flatMap(({ at, value }) => (known.has(value) ? [] : [wrong(index, [...item.path, 'inner', at], value, 'a name of the index')]));
+  return innerOf(item).flatMap(({ at, value }) =>
+    tensorNames.has(value) ? [] : [wrong(index, [...item.path, 'inner', at], value, 'a name of the index')],
+  );
 }
 
-function innerNames(index: RuleContext['index']): readonly { readonly item: Item; readonly at: number; readonly value: string }[] {
-  return itemsOf(index, 'tensor').flatMap((item) => {
-    const { inner } = item.table;
-    return Array.isArray(inner) ? inner.flatMap((value: TomlValue, at) => (typeof value === 'string' ? [{ item, at, value }] : [])) : [];
-  });
+interface InnerName {
+  readonly item: Item;
+  readonly at: number;
+  readonly value: string;
+}
+
+function innerOf(item: Item): readonly InnerName[] {
+  const { inner } = item.table;
+  return Array.isArray(inner) ? inner.flatMap((value: TomlValue, at) => (typeof value === 'string' ? [{ item, at, value }] : [])) : [];
+}
+
+function innerNames(index: RuleContext['index']): readonly InnerName[] {
+  return itemsOf(index, 'tensor').flatMap(innerOf);
 }
 
 function expectExtension({ index }: Pick<RuleContext, 'index'>, item: Item, extension: string): Breach[] {
