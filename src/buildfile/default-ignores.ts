@@ -1,7 +1,11 @@
 import { isBuildfileName } from './find-buildfile.js';
 
-/** One expression, because it meets every file of a folder: a hidden name, a cache or folder of tools, or a left-over, anywhere in the path. */
-const unwanted = /(?:^|\/)(?:\.|(?:__pycache__|node_modules|venv|__macosx|thumbs\.db|desktop\.ini)(?:\/|$)|[^/]*(?:\.pyc|\.pyo|\.tmp|~)(?:\/|$))/i;
+/**
+ * One expression, because it meets every file of a folder: a hidden name, a cache or folder of tools, or a left-over, anywhere in the path. What
+ * `.carton` holds, a lock file and wheels, belongs to the model.
+ */
+const unwanted =
+  /(?:^|\/)(?:\.(?!carton(?:\/|$))|(?:__pycache__|node_modules|venv|__macosx|thumbs\.db|desktop\.ini)(?:\/|$)|[^/]*(?:\.pyc|\.pyo|\.tmp|~)(?:\/|$))/i;
 
 /**
  * True for what no package wants unless it is named: hidden files and folders (so `.git`, `.venv`, `.DS_Store`), caches, left-over

@@ -7,6 +7,7 @@ export { classifyAll, toFolderIgnore } from './classify-all.js';
 export { classify } from './classify.js';
 export { type Buildfile, findBuildfile, readBuildfile } from './find-buildfile.js';
 export { parseReadme } from './front-matter.js';
+export { isIgnoredByDefault } from './default-ignores.js';
 export { compileGlobs } from './glob.js';
 export { type Hints } from './hints.js';
 export { detectLicense } from './license.js';

@@ -1,9 +1,11 @@
 import { fromBytes } from '../bytes/index.js';
 import { readNamedTensor } from '../formats/index.js';
-import { type ByteStream, createError, type ModelPackage, type Part } from '../core/index.js';
+import { type ByteStream, createError, type ModelPackage, type PackageSource, type Part, type Tensor } from '../core/index.js';
+import { sampleFolders } from './complete-samples.js';
 import type { OpsContext } from './context.js';
 import { openLinked } from './linked-files.js';
 import { openVerified } from './open-part.js';
+import { overlayLinked } from './overlay-linked.js';
 import { openPackage } from './package.js';
 import { encodeTensorFile } from './run/run.js';
 
@@ -20,7 +22,7 @@ export async function cat(options: CatOptions, context: OpsContext): Promise<{ r
   const { pkg, source } = await openPackage(options.location, context);
   const tensor = /^@tensor_data\/(.+)$/.exec(options.path)?.[1];
   if (tensor !== undefined && source.kind !== 'folder' && pkg.format === 'carton')
-    return toFile(encodeTensorFile(await readNamedTensor(source, tensor, { limits: context.limits })).bytes);
+    return toFile(encodeTensorFile(await readTensor(source, pkg, tensor, context)).bytes);
   const path = options.path.replace(/^@misc\//, 'misc/');
   const linked = pkg.linked?.find((each) => each.path === path);
   if (linked !== undefined) {
@@ -29,6 +31,11 @@ export async function cat(options: CatOptions, context: OpsContext): Promise<{ r
   }
   const part = findPart(pkg, path);
   return { size: part.size, open: () => openVerified(part) };
+}
+
+async function readTensor(source: PackageSource, { linked = [] }: ModelPackage, name: string, context: OpsContext): Promise<Tensor> {
+  const far = linked.filter(({ path }) => path.startsWith(sampleFolders.tensors));
+  return readNamedTensor(far.length === 0 ? source : await overlayLinked(source, far, context), name, { limits: context.limits });
 }
 
 function toFile(bytes: Uint8Array): { readonly size: number; open(): Promise<ByteStream> } {

@@ -30,15 +30,35 @@ const caches = new WeakMap<OpsContext['keep'], FileCache>();
  */
 export async function openLinked(linked: LinkedPart, context: OpsContext, options: LinkedOptions = {}): Promise<LinkedFile> {
   const { digest } = linked;
-  const { home, limits, counters, keep, signal } = context;
+  const { limits, counters, signal } = context;
   const maxBytes = Math.min(options.maxBytes ?? limits.linkedBytes, limits.linkedBytes);
-  const cache = caches.get(keep) ?? openFileCache(home, limits);
-  caches.set(keep, cache);
+  const cache = openCacheOf(context);
   const find = () => findProven(linked, cache, context);
   const path = (await find()) ?? (await cache.exclusively(digest, async () => (await find()) ?? fetchAny(linked, cache, maxBytes, context), signal));
   const { size } = await statOf(path);
   if (size > maxBytes) throw tooLarge(linked, size, maxBytes);
   return { size, path, open: async (range) => fromFile(path, range, counters) };
+}
+
+/**
+ * Several of them, by path; what the first one lacks stops all. Without the network the error names every file that is not here. Throws as
+ * `openLinked`.
+ */
+export async function openAllLinked(linked: readonly LinkedPart[], context: OpsContext): Promise<ReadonlyMap<string, LinkedFile>> {
+  if (context.network.offline === true) {
+    const cache = openCacheOf(context);
+    const missing = linked.filter(({ digest }) => cache.find(digest) === undefined);
+    if (missing.length > 0) assertOnline(missing, context);
+  }
+  const files = new Map<string, LinkedFile>();
+  for (const part of linked) files.set(part.path, await openLinked(part, context));
+  return files;
+}
+
+function openCacheOf({ home, limits, keep }: OpsContext): FileCache {
+  const cache = caches.get(keep) ?? openFileCache(home, limits);
+  caches.set(keep, cache);
+  return cache;
 }
 
 /** A damaged file goes from the cache. */

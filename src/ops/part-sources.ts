@@ -1,7 +1,7 @@
 import type { UnpackSource } from '../bytes/index.js';
-import { createError, type LinkedPart, type ModelPackage, type Part } from '../core/index.js';
+import { createError, type ModelPackage, type Part } from '../core/index.js';
 import type { OpsContext } from './context.js';
-import { openLinked } from './linked-files.js';
+import { openAllLinked } from './linked-files.js';
 import { openVerified } from './open-part.js';
 
 /**
@@ -15,9 +15,10 @@ export async function listPartSources(
   context: OpsContext,
 ): Promise<readonly UnpackSource[]> {
   assertWhole(pkg, location);
-  const sources = pkg.parts.map(toUnpackSource);
-  for (const linked of pkg.linked ?? []) if (select(linked.path)) sources.push(await fetchLinked(linked, context));
-  return sources;
+  const fetched = await openAllLinked((pkg.linked ?? []).filter(({ path }) => select(path)), context);
+  // They were hashed when they were opened, and nothing changes what the cache holds.
+  const linked = [...fetched].map(([path, file]): UnpackSource => ({ kind: 'file', path, size: file.size, open: () => file.open() }));
+  return [...pkg.parts.map(toUnpackSource), ...linked];
 }
 
 function assertWhole({ findings }: ModelPackage, location: string): void {
@@ -38,10 +39,4 @@ function toUnpackSource(part: Part): UnpackSource {
   if (content.kind === 'blob' && (digest === undefined || digest === content.descriptor.digest))
     return { kind: 'blob', path, ...attributes, blobs: content.blobs, descriptor: content.descriptor };
   return { kind: 'file', path, size, ...attributes, open: () => openVerified(part) };
-}
-
-async function fetchLinked({ path, ...linked }: LinkedPart, context: OpsContext): Promise<UnpackSource> {
-  const file = await openLinked({ path, ...linked }, context);
-  // It was hashed when it was opened, and nothing changes what the cache holds.
-  return { kind: 'file', path, size: file.size, open: () => file.open() };
 }

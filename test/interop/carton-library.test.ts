@@ -4,8 +4,25 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createZip, digestOf, fromBytes, openFileRanges, openZip, type ZipMember } from '../../src/bytes/index.js';
-import { defaultLimits, type Description, emptyDescription, type FilesSource, type ModelPackage, silentProgress, type Tensor } from '../../src/core/index.js';
-import { type CartonWriteOptions, inflateCarton, openMembers, readDocuments, shrinkCarton, verifyCarton, writeCarton, writeCartonZip } from '../../src/formats/carton/index.js';
+import {
+  defaultLimits,
+  type Description,
+  emptyDescription,
+  type FilesSource,
+  type ModelPackage,
+  silentProgress,
+  type Tensor,
+} from '../../src/core/index.js';
+import {
+  type CartonWriteOptions,
+  inflateCarton,
+  openMembers,
+  readDocuments,
+  shrinkCarton,
+  verifyCarton,
+  writeCarton,
+  writeCartonZip,
+} from '../../src/formats/carton/index.js';
 import { read } from '../../src/formats/carton/read.js';
 import { validate } from '../../src/formats/carton/validate.js';
 import { floats, MemoryCarton, noop, richPackage, testOf, texts, writeOptions, writeToMemory } from '../support/carton-write.js';
@@ -82,7 +99,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const see = (path: string) => JSON.parse(runPython(describeCarton, path)) as Seen & Readonly<Record<string, unknown>>;
 
-async function writeZip(write: (add: (member: ZipMember) => ReturnType<Awaited<ReturnType<typeof createZip>>['add']>) => Promise<unknown>): Promise<string> {
+async function writeZip(
+  write: (add: (member: ZipMember) => ReturnType<Awaited<ReturnType<typeof createZip>>['add']>) => Promise<unknown>,
+): Promise<string> {
   const path = join(folder, `${files++}.carton`);
   const zip = await createZip(path);
   try {
@@ -125,7 +144,11 @@ function manyTypes(): ModelPackage {
     e: texts([], 'scalar'),
     f: floats([0, 3]),
   };
-  const specs = Object.entries(inputs).map(([name, tensor]) => ({ name, dtype: tensor.kind === 'string' ? ('string' as const) : tensor.kind === 'numeric' ? tensor.dtype : undefined, shape: '*' }));
+  const specs = Object.entries(inputs).map(([name, tensor]) => ({
+    name,
+    dtype: tensor.kind === 'string' ? ('string' as const) : tensor.kind === 'numeric' ? tensor.dtype : undefined,
+    shape: '*',
+  }));
   return packageOf([part('m')], {
     identity: { name: 'types' },
     io: { inputs: specs as ModelPackage['io']['inputs'], outputs: [{ name: 'y', dtype: 'float32', shape: 'any' }], selfTests: 1, examples: 0 },
@@ -155,7 +178,11 @@ describe('the library opens what we write', () => {
       expected: { y: { dtype: 'int64', shape: [], data: [5] } },
     });
     expect(seen.examples).toEqual([
-      { name: 'shown', inputs: { x: { dtype: 'float32', shape: [2], data: [1, 2] }, s: digestOf(Buffer.from('picture')).slice('sha256:'.length) }, outputs: {} },
+      {
+        name: 'shown',
+        inputs: { x: { dtype: 'float32', shape: [2], data: [1, 2] }, s: digestOf(Buffer.from('picture')).slice('sha256:'.length) },
+        outputs: {},
+      },
     ]);
   });
 
@@ -173,7 +200,7 @@ describe('the library opens what we write', () => {
 
   it.each([
     ['the smallest one', packageOf([part('m')]), noop, 'noop'],
-    ['an empty one', packageOf([]), noop, 'noop'],
+    ['empty files', packageOf([part('a', 'other', ''), part('b', 'other', '')]), noop, 'noop'],
     ['names beyond ASCII', packageOf([part('𝒜/ü = 1.txt'), part('\uffe0')], { identity: { name: '모델\n"\'\\' } }), noop, 'noop'],
     ['python', packageOf([part('main.py', 'code'), part('requirements.txt')]), { runner: 'python', frameworkVersion: '>=3.9, <4' }, 'python'],
     ['onnx', packageOf([part('n.onnx', 'weights', makeOnnx({ external: 'w', bytes: 8 })), part('w', 'weights', '12345678')]), {}, 'modelport/onnx'],
@@ -205,14 +232,18 @@ describe('we open what the library writes', () => {
     try {
       await open(theirs, async (source) => {
         const found = await read(source, readOptions);
-        expect(found.linked).toEqual([expect.objectContaining({ path: 'model/weights.bin', digest: weights, urls: ['https://example.com/weights'] })]);
+        expect(found.linked).toEqual([
+          expect.objectContaining({ path: 'model/weights.bin', digest: weights, urls: ['https://example.com/weights'] }),
+        ]);
         expect(source.tree.entries.some(({ packed }) => packed?.method === 'zstd')).toBe(true);
         expect((await verifyCarton(source, verifyOptions)).problems.filter(({ level }) => level !== 'note')).toEqual([]);
         const documents = await readDocuments(source, readOptions);
         const content = { kind: 'stream', size: 7, open: async () => fromBytes(Buffer.from('weights')) } as const;
         const whole = await writeZip((add) => inflateCarton(documents.members, documents, async () => content, { kind: 'zip', add }, writeOptions));
-        const files = await Promise.all([path, whole].map((each) => open(each, async ({ tree }) => tree.entries.map(({ path: name, size }) => [name, size]))));
-        expect(files[1]).toEqual(files[0]);
+        const listed = await Promise.all(
+          [path, whole].map((each) => open(each, async ({ tree }) => tree.entries.map(({ path: name, size }) => [name, size]))),
+        );
+        expect(listed[1]).toEqual(listed[0]);
         expect((await verify(whole)).problems).toEqual([]);
       });
     } finally {
@@ -222,7 +253,9 @@ describe('we open what the library writes', () => {
 
   it('one in its order and compression, and packs it in ours without a change of its hash', async () => {
     const { carton, modelHash } = await writeToMemory(richPackage(), {}, noop);
-    const members = carton.added.flatMap((member) => ('link' in member ? [] : [{ path: member.path, content: member.content, method: member.path === 'MANIFEST' ? 'none' : 'zstd' } as const]));
+    const members = carton.added.flatMap((member) =>
+      'link' in member ? [] : [{ path: member.path, content: member.content, method: member.path === 'MANIFEST' ? 'none' : 'zstd' } as const],
+    );
     const [model, metadata] = [members.filter(({ path }) => path.startsWith('model/')), members.filter(({ path }) => !path.startsWith('model/'))];
     const theirs = await writeZip(async (add) => {
       for (const member of [...metadata.toReversed(), ...model.toReversed()]) await add(member);

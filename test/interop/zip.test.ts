@@ -6,7 +6,7 @@ import { createZip, openFileRanges, openZip } from '../../src/bytes/index.js';
 import { createCounters, defaultLimits } from '../../src/core/index.js';
 import { makeBytes } from '../support/distant-blob.js';
 import { readAll } from '../support/read-zip.js';
-import { must } from './support/tools.js';
+import { execute, must, orThrow } from './support/tools.js';
 
 let folder: string;
 beforeAll(() => {
@@ -23,6 +23,10 @@ const files: Record<string, string> = {
   'long.bin': makeBytes(3_000_000).toString('base64'),
   'sub/ünï.txt': 'short',
 };
+
+function mustRun(program: 'zip' | 'unzip' | 'sh', args: readonly string[], cwd = folder): string {
+  return orThrow(program, args, execute(program, args, { cwd }));
+}
 
 async function readOurs(path: string): Promise<Record<string, string>> {
   const ranges = await openFileRanges(path);
@@ -54,9 +58,9 @@ describe('what we write', () => {
     await writer.commit();
     await writer.close();
     expect(JSON.parse(must('python3', ['-c', listWithPython, path]))).toEqual(expected);
-    expect(must('unzip', ['-t', path])).toContain('No errors detected');
+    expect(mustRun('unzip', ['-t', path])).toContain('No errors detected');
     const out = join(folder, `out-${method}`);
-    must('unzip', ['-q', path, '-d', out]);
+    mustRun('unzip', ['-q', path, '-d', out]);
     for (const [name, text] of Object.entries(files)) expect(readFileSync(join(out, name), 'utf8')).toBe(text);
     expect(readFileSync(join(out, 'link'), 'utf8')).toBe(files['a.txt']);
   });
@@ -75,7 +79,7 @@ describe('what we write', () => {
     const written = await writer.commit();
     await writer.close();
     expect(counters.written).toBe(written.size);
-    expect(must('unzip', ['-tq', path])).toContain('No errors detected');
+    expect(mustRun('unzip', ['-tq', path])).toContain('No errors detected');
     expect(
       must('python3', ['-c', 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(len(z.infolist()), z.read("f69999"))', path]),
     ).toContain("70001 b'x'");
@@ -113,13 +117,13 @@ describe('we read what is written', () => {
 
   it.each([['-r'], ['-r0'], ['-ry'], ['-rD'], ['-rfz'], ['-rfz-']])('by zip %s', async (option) => {
     const path = join(folder, `info${option}.zip`);
-    must('zip', ['-q', option, path, '.'], { cwd: join(folder, 'in') });
+    mustRun('zip', ['-q', option, path, '.'], join(folder, 'in'));
     expect(await readOurs(path)).toEqual({ ...files, link: option === '-ry' ? '-> a.txt' : files['a.txt'] });
   });
 
   it('by zip into a pipe, with data descriptors', async () => {
     const path = join(folder, 'piped.zip');
-    must('sh', ['-c', `zip -q -r - . | cat > ${path}`], { cwd: join(folder, 'in') });
+    mustRun('sh', ['-c', `zip -q -r - . | cat > ${path}`], join(folder, 'in'));
     expect(await readOurs(path)).toEqual({ ...files, link: files['a.txt'] });
   });
 });

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { collect, digestOf, openContent } from '../../src/bytes/index.js';
-import { defaultLimits, type Description, emptyDescription, type FilesSource, type ModelPackage, silentProgress, type Tensor } from '../../src/core/index.js';
+import {
+  defaultLimits,
+  type Description,
+  emptyDescription,
+  type FilesSource,
+  type ModelPackage,
+  silentProgress,
+  type Tensor,
+} from '../../src/core/index.js';
 import { gatherDocuments } from '../../src/formats/carton/documents.js';
 import { openMembers } from '../../src/formats/carton/open-members.js';
 import { type CartonMembers } from '../../src/formats/carton/carton.js';
@@ -83,7 +91,8 @@ export function texts(shape: readonly number[], ...values: readonly string[]): T
 }
 
 export function testOf(inputs: Readonly<Record<string, Tensor>>, expected?: Readonly<Record<string, Tensor>>) {
-  const toLazy = (tensors: Readonly<Record<string, Tensor>>) => new Map(Object.entries(tensors).map(([name, tensor]) => [name, lazy(tensor)] as const));
+  const toLazy = (tensors: Readonly<Record<string, Tensor>>) =>
+    new Map(Object.entries(tensors).map(([name, tensor]) => [name, lazy(tensor)] as const));
   return { inputs: toLazy(inputs), ...(expected === undefined ? {} : { expected: toLazy(expected) }) };
 }
 
@@ -91,7 +100,13 @@ export function testOf(inputs: Readonly<Record<string, Tensor>>, expected?: Read
 export function richPackage(over: Partial<ModelPackage> = {}): ModelPackage {
   const scalar: Tensor = { kind: 'numeric', dtype: 'int64', shape: [], bytes: new Uint8Array(BigInt64Array.of(5n).buffer) };
   return packageOf([part('weights.bin', 'weights', 'weights'), part('b/ü.txt', 'doc', 'text'), part('picture.png', 'doc', 'picture')], {
-    identity: { name: 'demo', description: 'A model, 🎉', licenses: ['MIT', 'Apache-2.0 OR BSD-3-Clause'], homepage: 'https://example.com', repository: 'https://example.com/repo' },
+    identity: {
+      name: 'demo',
+      description: 'A model, 🎉',
+      licenses: ['MIT', 'Apache-2.0 OR BSD-3-Clause'],
+      homepage: 'https://example.com',
+      repository: 'https://example.com/repo',
+    },
     io: {
       inputs: [
         { name: 'x', dtype: 'float32', shape: ['batch', 2, null], description: 'Numbers', internalName: 'graph/x:0' },
@@ -103,7 +118,13 @@ export function richPackage(over: Partial<ModelPackage> = {}): ModelPackage {
     },
     samples: {
       selfTests: [
-        { name: 'one', description: 'first', rtol: 1e-3, atol: 0, ...testOf({ s: texts([2], 'ü', '🎉'), x: floats([1, 2, 1], 1, 2) }, { y: scalar }) },
+        {
+          name: 'one',
+          description: 'first',
+          rtol: 1e-3,
+          atol: 0,
+          ...testOf({ s: texts([2], 'ü', '🎉'), x: floats([1, 2, 1], 1, 2) }, { y: scalar }),
+        },
         testOf({ x: floats([1, 2, 1], 1, 2), s: texts([1], 'z') }),
       ],
       examples: [

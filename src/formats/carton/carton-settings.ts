@@ -66,7 +66,7 @@ function readCompatVersion(value: unknown): number | undefined {
 
 function wrongValue(key: string, expected: string, found: unknown): Error {
   return createError('carton/cannot-write', {
-    message: `Cannot write a carton: [format.carton] ${key}: expected ${expected}, found ${JSON.stringify(found)?.slice(0, 80) ?? typeof found}`,
+    message: `Cannot write a carton: [format.carton] ${key}: expected ${expected}, found ${JSON.stringify(found).slice(0, 80)}`,
     where: `format.carton.${key}`,
   });
 }

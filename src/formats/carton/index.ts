@@ -13,6 +13,7 @@ export const carton: FormatReader = { id: 'carton', title: 'Carton', detect, rea
 export { writeCartonArtifact, writeCartonZip } from './artifact.js';
 export type { CartonDocuments, CartonMembers, Links } from './carton.js';
 export { readDocuments } from './documents.js';
+export { listLinkedFiles } from './list-links.js';
 export { openMembers } from './open-members.js';
 export { readNamedTensor } from './named-tensor.js';
 export { inflateCarton, shrinkCarton, type ShrunkCarton } from './shrink.js';

@@ -21,6 +21,8 @@ export interface VerifyCartonOptions {
   /** Members being read at a time. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
+  /** Members that are blobs with the digest of MANIFEST were hashed already, and are neither read nor counted. */
+  readonly blobsAreProven?: boolean;
 }
 
 export interface VerifiedCarton {
@@ -38,7 +40,7 @@ export async function verifyCarton(source: PackageSource, options: VerifyCartonO
 
 async function verifyDocuments(documents: CartonDocuments, options: VerifyCartonOptions): Promise<VerifiedCarton> {
   const { present, linked, findings } = takeInventory(documents);
-  const due = listDue(present);
+  const due = listDue(present).filter((member) => options.blobsAreProven !== true || !isBlobOfItsDigest(contentOf(documents.members, member.entry), member.digest));
   const problems = await mapConcurrent(due, options.concurrency, (member) => verifyMember(member, documents.members, options));
   return {
     files: due.length,
@@ -78,7 +80,11 @@ async function verifyMember(member: DueMember, members: CartonMembers, options: 
 /** A blob is hashed by who gives it; where that is the very hash of MANIFEST, once is enough. */
 async function openVerified(content: PartContent, digest: Digest, size: number, path: string): Promise<ByteStream> {
   const stream = await openPart(content);
-  return content.kind === 'blob' && content.descriptor.digest === digest ? stream : verified(stream, { digest, size }, JSON.stringify(path));
+  return isBlobOfItsDigest(content, digest) ? stream : verified(stream, { digest, size }, JSON.stringify(path));
+}
+
+function isBlobOfItsDigest(content: PartContent, digest: Digest): boolean {
+  return content.kind === 'blob' && content.descriptor.digest === digest;
 }
 
 async function* watched(stream: ByteStream, advance: (bytes: number) => void, signal: AbortSignal | undefined): ByteStream {

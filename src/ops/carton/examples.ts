@@ -4,6 +4,7 @@ import { collect, replaceFile, sniffMedia } from '../../bytes/index.js';
 import { type Finding, type LazyTensor, type ModelPackage, type SampleValue, type Tensor } from '../../core/index.js';
 import { describeTensor } from '../../tensors/index.js';
 import { findPart } from '../cat.js';
+import { completeSamples, sampleFolders } from '../complete-samples.js';
 import type { OpsContext } from '../context.js';
 import { openVerified } from '../open-part.js';
 import { distinct, openPackage } from '../package.js';
@@ -19,7 +20,8 @@ export interface ExamplesOptions {
 
 /** Self tests and examples of a package; their tensors as .npy or JSON, other files as they are. */
 export async function listExamples(options: ExamplesOptions, context: OpsContext): Promise<CartonExamplesResult> {
-  const { pkg } = await openPackage(options.location, context);
+  const { source, pkg: found } = await openPackage(options.location, context);
+  const pkg = await completeSamples(source, found, Object.values(sampleFolders), context);
   const path = options.output === undefined ? undefined : toAbsolute(options.output, context);
   const job = new Extraction(pkg, path, context);
   const samples: CartonSampleResult[] = [];

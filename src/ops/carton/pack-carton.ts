@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectStream, readFolder } from '../../bytes/index.js';
-import { compileGlobs } from '../../buildfile/index.js';
+import { compileGlobs, isIgnoredByDefault } from '../../buildfile/index.js';
 import { createError, type Description, type Finding, type ModelPackage, type Part } from '../../core/index.js';
 import { type CartonWriteOptions, type CartonWritten, openMembers, writeCarton, writeCartonTree } from '../../formats/index.js';
 import { readPersonText, type TomlTable } from '../../text/index.js';
@@ -54,7 +54,9 @@ async function packTree(
       message: `Cannot use --set with "${options.dir}": what its carton.toml says is written as it is`,
       hint: `Change ${join(options.dir, 'carton.toml')}`,
     });
-  const tree = await readFolder(dir, { limits: context.limits, counters: context.counters });
+  // A MANIFEST says what belongs to the carton; without one, hidden files and caches do not.
+  const ignore = existsSync(join(dir, 'MANIFEST')) ? {} : { ignore: isIgnoredByDefault };
+  const tree = await readFolder(dir, { limits: context.limits, counters: context.counters, ...ignore });
   const first = tree.problems[0];
   if (first !== undefined)
     throw createError('ops/refused', {
@@ -68,7 +70,8 @@ async function packTree(
   return writeTo(
     [],
     open,
-    (target) => writeCartonTree(members, target.sink, { ...writeBase(context), compression: options.compress === true ? 'zstd' : 'none' }),
+    (target) =>
+      writeCartonTree(members, target.sink, { ...writeBase(context), root: tree.root, compression: options.compress === true ? 'zstd' : 'none' }),
     [],
   );
 }

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createError, type ModelPackage, type RunnableModel } from '../../core/index.js';
 import { fitsHost } from '../../formats/index.js';
+import { completeSamples, sampleFolders } from '../complete-samples.js';
 import type { OpsContext } from '../context.js';
 import { openPackage } from '../package.js';
 import type { OpenedSource } from '../source.js';
@@ -19,6 +20,8 @@ export interface RunnableOptions {
   readonly opts?: readonly string[];
   /** Although the package is not made for this machine. */
   readonly anyPlatform?: boolean;
+  /** Its samples are read, so that those of their tensors that are only linked are fetched. */
+  readonly withSamples?: boolean;
 }
 
 /** A model that could be run: what it asks for, and where its files come from. */
@@ -32,8 +35,9 @@ export interface Runnable {
 
 /** Throws `runtime/wrong-platform`, `runtime/no-runtime` when nothing says how to run it, and what opening throws. */
 export async function openRunnable(options: RunnableOptions, context: OpsContext): Promise<Runnable> {
-  const { source, pkg } = await openPackage(options.location, context);
-  if (options.anyPlatform !== true) assertPlatform(pkg, options.location);
+  const { source, pkg: found } = await openPackage(options.location, context);
+  if (options.anyPlatform !== true) assertPlatform(found, options.location);
+  const pkg = options.withSamples === true ? await completeSamples(source, found, [sampleFolders.tensors], context) : found;
   const { run, io, extra } = pkg;
   const runtime = options.runner ?? run.runtime ?? guessRuntime(pkg);
   if (runtime === undefined)
@@ -71,12 +75,23 @@ function guessRuntime({ parts }: ModelPackage): string | undefined {
   return parts.filter(({ path }) => path.endsWith('.onnx')).length === 1 ? 'onnx' : undefined;
 }
 
-async function materialize(source: OpenedSource, { format }: ModelPackage, location: string, context: OpsContext): Promise<string> {
+async function materialize(
+  source: OpenedSource,
+  { format, parts, linked = [] }: ModelPackage,
+  location: string,
+  context: OpsContext,
+): Promise<string> {
   if (source.kind === 'folder') return source.tree.root;
   const folder = mkdtempSync(join(context.env['TMPDIR'] || tmpdir(), 'modelport-run-'));
   context.keep({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   const files = join(folder, 'package');
-  const isCarton = format === 'carton';
-  await unpackOpened(source, { location, output: files, ...(isCarton ? { include: ['model/**'] } : {}) }, context);
-  return isCarton ? join(files, 'model') : files;
+  if (format !== 'carton') {
+    await unpackOpened(source, { location, output: files }, context);
+    return files;
+  }
+  const model = join(files, 'model');
+  if ([...parts, ...linked].some(({ path }) => path.startsWith('model/')))
+    await unpackOpened(source, { location, output: files, include: ['model/**'] }, context);
+  else mkdirSync(model, { recursive: true });
+  return model;
 }

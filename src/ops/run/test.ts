@@ -27,7 +27,7 @@ export interface TestOptions extends SessionOptions {
 
 /** Runs the package's own self tests. One that compares nothing is `skipped` with the reason, never `passed`. */
 export async function test(options: TestOptions, context: OpsContext): Promise<TestResult> {
-  const runnable = await openRunnable(options, context);
+  const runnable = await openRunnable({ ...options, withSamples: true }, context);
   const named = (runnable.pkg.samples?.selfTests ?? []).map((one, index) => ({
     one,
     name: one.name ?? `self test ${index + 1}`,

@@ -23,6 +23,8 @@ export const tools = [
   'tar',
   'gzip',
   'zstd',
+  'zip',
+  'unzip',
   'python3',
   'busybox',
 ] as const;
@@ -42,6 +44,12 @@ export interface Surroundings {
 }
 
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'modelport-interop');
+
+/** What .ci/install-peers brought beside programs: a Python with NumPy and the library of Carton's author, and one of the system with torch. */
+export const pythons = { numpy: join(cache, 'python/bin/python'), torch: '/usr/bin/python3' } as const;
+
+/** The folder whose node_modules holds onnxruntime-node. */
+export const onnxruntime: string = join(cache, 'onnxruntime');
 
 /** What .ci/install-peers built comes before what the machine has. */
 export function findTool(tool: Tool): string {

@@ -2,7 +2,6 @@ import type { Digest, FileEntry } from '../../../core/index.js';
 import type { KeyPath, TomlTable } from '../../../text/index.js';
 import type { CartonDocuments, CartonInfo, Document, Manifest, TomlDocument } from '../carton.js';
 import { isTable } from '../toml-values.js';
-import type { Place } from './rule.js';
 
 /** Everything that rules look at, gathered before the first one runs. */
 export interface RuleContext {
@@ -23,6 +22,9 @@ export interface RuleContext {
   /** SHA-256 of the members that were read whole. */
   readonly digests: ReadonlyMap<string, Digest>;
 }
+
+/** Computed when it is shown: finding a line reads the text again. */
+export type Place = () => string;
 
 /** A TOML document under the eyes of rules; one that is not there or broken is an empty table. */
 export interface TomlView {

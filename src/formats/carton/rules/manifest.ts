@@ -1,8 +1,8 @@
 import { judgePath } from '../../../bytes/index.js';
 import type { ManifestLine } from '../carton.js';
 import { manifestName, unlisted } from '../spec.js';
-import { memberPlace, type RuleContext } from './context.js';
-import { type Breach, type Place, type Rule, show } from './rule.js';
+import { memberPlace, type Place, type RuleContext } from './context.js';
+import { type Breach, type Rule, show } from './rule.js';
 
 const section = '`MANIFEST`';
 /** What no line can hold; such a member is found by a rule of its own. */

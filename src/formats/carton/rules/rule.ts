@@ -1,6 +1,6 @@
 import { escapeForDisplay } from '../../../bytes/index.js';
 import type { FindingLevel } from '../../../core/index.js';
-import type { RuleContext } from './context.js';
+import type { Place, RuleContext } from './context.js';
 
 /**
  * Where a rule comes from: the specification, the newest text of the format (which has four more fields), the text on runners, or `practice` for
@@ -21,8 +21,6 @@ export interface Breach {
   /** How to mend it. */
   readonly hint: string;
 }
-
-export type Place = () => string;
 
 interface RuleText {
   /** `CT-` and a number for sentences of the specification, `CT-A` and a number for advice from practice. */
