@@ -62,7 +62,9 @@ async function measureAll(options: Options): Promise<Section[]> {
   const { signal } = interrupt;
   // On disk: the model, a package of it, and its files or an archive. In memory: the files, their tar, a store, the blobs of a peer.
   // A registry holds one more, while modctl keeps a package beside the files; for two registries it keeps two.
-  const copies = options.sections.includes('embedded') ? 6.6 : options.sections.includes('registry') ? 4.4 : 3.3;
+  // Cartons beside the model: the file, a carton of it, and one copy, of at most a GiB each.
+  const cartons = options.sections.includes('carton') ? 1.1 + (3.3 * Math.min(options.size, 1024 ** 3)) / options.size : 0;
+  const copies = Math.max(options.sections.includes('embedded') ? 6.6 : options.sections.includes('registry') ? 4.4 : 3.3, cartons);
   const workspace = openWorkspace({ disk: copies * options.size, memory: 100_000 * options.files });
   try {
     const meter = createMeter(workspace.disk, signal);

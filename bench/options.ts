@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
-export const sectionNames = ['model', 'many', 'registry', 'embedded', 'onnx', 'start'] as const;
+export const sectionNames = ['model', 'many', 'registry', 'embedded', 'carton', 'onnx', 'start'] as const;
 
 export type SectionName = (typeof sectionNames)[number];
 

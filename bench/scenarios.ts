@@ -1,3 +1,4 @@
+import { runCarton } from './carton.js';
 import { runEmbedded } from './embedded.js';
 import { runMany } from './many.js';
 import { runModel } from './model.js';
@@ -13,6 +14,7 @@ export const scenarios: Readonly<Record<SectionName, (bench: Bench) => Promise<S
   many: runMany,
   registry: runRegistry,
   embedded: runEmbedded,
+  carton: runCarton,
   onnx: runOnnx,
   start: runStart,
 };

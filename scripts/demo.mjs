@@ -22,6 +22,11 @@ const steps = [
   ['Take it along as one file that skopeo, podman and oras read', 'copy HOST/demo/digits:v1 oci-archive:digits.tar:v1'],
   ['Unpack that', 'unpack digits.tar -o ./unpacked'],
   ['Ask whether folder and file differ', 'diff demo/digits:v1 digits.tar'],
+  ['Make the same model a carton, with inputs, outputs and self tests', 'pack ./carton --format carton -o digits.carton'],
+  ['Say how it is called', 'inspect digits.carton'],
+  ['Verify every file of it against its list of hashes', 'verify digits.carton'],
+  ['Push it, a layer a file', 'push digits.carton HOST/demo/digits:carton'],
+  ['Pull it as the file that it was', 'pull HOST/demo/digits:carton -o pulled.carton'],
 ];
 
 const serving = 'registry serve --tmp --listen 127.0.0.1:0';
@@ -77,8 +82,14 @@ function compareFolders(before, after) {
   }
 }
 
+function compareFiles(folder, before, after) {
+  if (!readFileSync(join(folder, before)).equals(readFileSync(join(folder, after)))) throw new Error(`"${before}" came back with other bytes`);
+  console.log(`same bytes  ${before}`);
+}
+
 async function demo(work) {
   cpSync(join(root, 'examples/digits'), join(work, 'digits'), { recursive: true });
+  cpSync(join(root, 'examples/cartons/onnx'), join(work, 'carton'), { recursive: true });
   heading(1, 'Start a registry of your own');
   console.log(`$ modelport ${serving}`);
   const registry = await startRegistry(work);
@@ -86,6 +97,7 @@ async function demo(work) {
   heading(steps.length + 2, 'Compare what went in with what came out');
   compareFolders(join(work, 'digits'), join(work, 'pulled'));
   compareFolders(join(work, 'digits'), join(work, 'unpacked'));
+  compareFiles(work, 'digits.carton', 'pulled.carton');
   await registry.stop();
 }
 
@@ -93,7 +105,7 @@ setUp();
 const work = mkdtempSync(join(tmpdir(), 'modelport-demo-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
-console.log('modelport demo: a copy of examples/digits and an empty store, in a temporary folder');
+console.log('modelport demo: copies of examples/digits and examples/cartons/onnx, and an empty store, in a temporary folder');
 try {
   await demo(work);
   console.log('\nDone: packed, checked, pushed, pulled, moved and unpacked without losing a byte.');

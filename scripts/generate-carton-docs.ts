@@ -31,7 +31,8 @@ What the specification allows is read, what breaks it is a finding with file, li
 
 - stored, deflate and zstd members in any order; links (relative, to a file inside) are followed, and are checked by the content they lead to;
 - \`tensor_data/index.toml\` and \`inner\` may be missing, though the original reader fails without them;
-- tables and fields that are not known are kept when a carton is rewritten, and so are the types of options: \`1.0\` stays a float, integers are exact to 64 bits;
+- tables and fields that are not known are kept when a carton is rewritten, and so are the types of options: \`1.0\` stays a float, integers are exact to 64
+  bits;
 - \`short_description\`, \`license\`, \`repository\` and \`homepage\` are known, as in the newest text of the format;
 - \`spec_version\` other than 1 is refused.
 
@@ -45,8 +46,8 @@ Of \`required_platforms\` vendors do not count, and what a triple leaves out tak
 ## Writing
 
 Equal input gives an equal file and an equal model hash, on any machine: members in a fixed order (\`model/\`, \`tensor_data/\`, \`misc/\`, \`carton.toml\`,
-\`MANIFEST\`, \`LINKS\`, each sorted), no times, equal tensors once. Weights are stored, so that parts of a remote carton can be read alone, and the metadata lies
-at the end, so that one read of the tail has it. What the original library insists on is always there: the index, \`inner\`, \`sample_out\` and
+\`MANIFEST\`, \`LINKS\`, each sorted), no times, equal tensors once. Weights are stored, so that parts of a remote carton can be read alone, and the metadata
+lies at the end, so that one read of the tail has it. What the original library insists on is always there: the index, \`inner\`, \`sample_out\` and
 \`runner_compat_version\`.
 
 modelport adds a table \`[modelport]\` and, in self tests, \`rtol\` and \`atol\`; other readers ignore them.
@@ -63,7 +64,33 @@ Carton has no form of its own for registries. modelport's is an OCI artifact, wh
 | the smaller members | one layer \`${membersType}\`, a plain tar |
 | model hash | annotation \`${modelHashKey}\` of the manifest |
 
-A layer is a file, so versions of a model share what is equal in them.
+A layer is a file, so versions of a model share what is equal in them. \`push\` takes the file, an unpacked folder, or with \`--format carton\` a folder with a
+model; \`pull -o NAME.carton\` and \`copy\` make the file again, and the model hash is the same.
+
+## Links
+
+\`modelport carton shrink\` leaves out the files that URLs serve (\`--link URL\`, \`--link SHA256=URL\`, \`--hf ORG/REPO@REVISION\`) and names the URLs in LINKS;
+\`modelport carton inflate\` puts them inside again. Neither changes MANIFEST, so the model hash stays.
+
+\`cat\`, \`test\`, \`run\` and \`unpack\` fetch what they need: every URL in turn, over https (or http to this machine) only, the encodings zstd, gzip, br and
+deflate decoded, at most \`linkedBytes\` of \`src/core/limits.ts\`. No byte is used before the whole file has the hash that MANIFEST states. What was fetched
+is kept by its hash in \`$MODELPORT_HOME/cache\`, hashed again whenever it is used, and removed by \`modelport prune\`. \`--offline\` refuses and names what is
+missing.
+
+\`push\` and \`copy\` keep links as they are, with \`--inflate\` they bring the files inside. \`modelport carton links check\` fetches and hashes what every URL
+serves, and keeps nothing.
+
+## At a URL
+
+\`inspect\`, \`ls\`, \`cat\` and all that read take \`https://…/NAME.carton\`, by ranges: the first request brings the last MiB, where modelport puts everything
+but the weights. Ranges that lie close together are fetched together, and all have to be of the same state of the file. A server that gives no ranges is
+read once, up to \`remoteCopyBytes\`, or refused with the reason.
+
+## Running and testing
+
+[Running models](../running.md) says how \`run\` and \`test\` start a model, what they ask first, and how outputs are compared. \`modelport carton examples\`
+lists self tests and examples, and with \`-o\` writes their tensors as .npy or JSON and their other files as they are; \`cat CARTON @tensor_data/NAME\` and
+\`@misc/FILE\` give single ones.
 `;
 
 const rulesIntro = `## Rules

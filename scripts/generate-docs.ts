@@ -7,6 +7,7 @@ import * as cartonDocs from './generate-carton-docs.js';
 import * as cliDocs from './generate-cli-docs.js';
 import * as errorCodes from './generate-error-codes.js';
 import * as modelpackDocs from './generate-modelpack-docs.js';
+import * as runningDocs from './generate-running-docs.js';
 
 interface GeneratedPage {
   /** Path from the project's root. */
@@ -14,7 +15,7 @@ interface GeneratedPage {
   readonly generate: () => string | Promise<string>;
 }
 
-const pages: readonly GeneratedPage[] = [cartonDocs, cliDocs, errorCodes, modelpackDocs];
+const pages: readonly GeneratedPage[] = [cartonDocs, cliDocs, errorCodes, modelpackDocs, runningDocs];
 
 const check = process.argv.includes('--check');
 for (const { file, generate } of pages) {

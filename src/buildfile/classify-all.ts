@@ -26,6 +26,8 @@ export interface Classification {
 export interface ClassifyContext {
   /** Paths that weight files keep tensors in (ONNX external data): they are weights whatever they are called. */
   readonly externalData?: ReadonlySet<string>;
+  /** Paths that self tests and examples name as their tensors: they belong to the tests whatever they are called. */
+  readonly testTensors?: ReadonlySet<string>;
   /** Where a pattern was written, for the findings; `ParsedBuildfile.findGlobPlace`. */
   readonly findGlobPlace?: (glob: string) => string | undefined;
 }
@@ -58,6 +60,7 @@ export function classifyAll(files: readonly ClassifiableFile[], rules: FileRules
     if (exact !== undefined) findings.push(...judgeRoles(file.path, exact, context));
     const isExternal = context.externalData?.has(file.path) === true;
     if (rule !== undefined) packed.push({ path: file.path, role: rule.role, guessed: false });
+    else if (context.testTensors?.has(file.path) === true && !isExternal) packed.push({ path: file.path, role: 'test', guessed: false });
     else if (!rules.onlyNamed)
       packed.push({ path: file.path, role: isExternal ? 'weights' : classify(file.path, file.size, file.mode).role, guessed: true });
     else if (isExternal) findings.push(leftOut(file.path));

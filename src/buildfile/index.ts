@@ -12,6 +12,7 @@ export { compileGlobs } from './glob.js';
 export { type Hints } from './hints.js';
 export { detectLicense } from './license.js';
 export { parseMlmodel } from './mlmodel.js';
+export { parseModelportToml } from './modelport-toml.js';
 export { writeModelportToml } from './modelport-toml-write.js';
 export { parseCartonHints, parseMlarchiveHints } from './package-hints.js';
 export { emptyUserConfig, readUserConfig, type RegistrySettings, type UserConfig } from './user-config.js';

@@ -143,6 +143,8 @@ export interface ModelPackage {
   /** What `io` counts; absent where the format has no place for it. */
   readonly samples?: Samples;
   readonly run: Run;
+  /** `run.options` with the types that they were written with: integers are bigint, floats number. */
+  readonly typedOptions?: Readonly<Record<string, unknown>>;
   /** A hash that names the content whatever holds it, hex. (Carton: the SHA-256 of MANIFEST) */
   readonly modelHash?: string;
   /** Everything that the format said and that has no neutral place, verbatim. */

@@ -12,7 +12,7 @@ export interface RunnableModel {
   readonly version?: string;
   /** Layout of the model folder, where the package states one. (Carton `runner_compat_version`) */
   readonly layoutVersion?: number;
-  /** Plain values: text, numbers (bigint for what is beyond 2^53), booleans. */
+  /** Text, booleans, integers as bigint and floats as number: runners tell 1 from 1.0. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly inputs: readonly TensorSpec[];
   readonly outputs: readonly TensorSpec[];

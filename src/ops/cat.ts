@@ -7,7 +7,7 @@ import { openLinked } from './linked-files.js';
 import { openVerified } from './open-part.js';
 import { overlayLinked } from './overlay-linked.js';
 import { openPackage } from './package.js';
-import { encodeTensorFile } from './run/run.js';
+import { encodeTensorFile } from './run/tensor-files.js';
 
 export interface CatOptions {
   readonly location: string;

@@ -1,5 +1,5 @@
 import { mapConcurrent } from '../bytes/index.js';
-import type { ModelPackage, Part, TensorInfo } from '../core/index.js';
+import type { Digest, LinkedPart, ModelPackage, Part, TensorInfo } from '../core/index.js';
 import { completeWeights, type CompletedPackage } from './complete-weights.js';
 import type { OpsContext } from './context.js';
 import { digestPart } from './ls.js';
@@ -16,7 +16,7 @@ export async function diff(options: DiffOptions, context: OpsContext): Promise<D
   const a = await completeWeights((await openPackage(options.a, context)).pkg, context);
   const b = await completeWeights((await openPackage(options.b, context)).pkg, context);
   const metadata = diffMetadata(a.pkg, b.pkg);
-  const files = await diffFiles(a.pkg.parts, b.pkg.parts, context);
+  const files = await diffFiles(listFiles(a.pkg), listFiles(b.pkg), context);
   const tensors = diffTensors(listTensors(a), listTensors(b));
   const equal = [metadata, ...Object.values(files), ...Object.values(tensors)].every((list) => list.length === 0);
   return { equal, metadata, files, tensors };
@@ -37,15 +37,22 @@ function isDerived(view: string, key: string): boolean {
   return view === 'weights' && (key === 'parameters' || key === 'tensors');
 }
 
-async function diffFiles(a: readonly Part[], b: readonly Part[], context: OpsContext): Promise<DiffResult['files']> {
+/** Of a linked file the digest is known and the size is not; it is not fetched. */
+type DiffFile = Part | LinkedPart;
+
+function listFiles({ parts, linked = [] }: ModelPackage): readonly DiffFile[] {
+  return [...parts, ...linked];
+}
+
+async function diffFiles(a: readonly DiffFile[], b: readonly DiffFile[], context: OpsContext): Promise<DiffResult['files']> {
   const [left, right] = [byPath(a), byPath(b)];
   const added = b.filter((part) => !left.has(part.path));
   const removed = a.filter((part) => !right.has(part.path));
   const shared = a.filter((part) => right.has(part.path));
-  const differs = await mapConcurrent(shared, context.concurrency, async (part) => !(await isSameContent(part, right.get(part.path) as Part)));
+  const differs = await mapConcurrent(shared, context.concurrency, async (part) => !(await isSameContent(part, right.get(part.path) as DiffFile)));
   const renamed: { from: string; to: string }[] = [];
   for (const part of removed) {
-    const candidates = added.filter((other) => other.size === part.size && !renamed.some(({ to }) => to === other.path));
+    const candidates = added.filter((other) => mayBeSame(part, other) && !renamed.some(({ to }) => to === other.path));
     for (const other of candidates) {
       if (!(await isSameContent(part, other))) continue;
       renamed.push({ from: part.path, to: other.path });
@@ -61,14 +68,21 @@ async function diffFiles(a: readonly Part[], b: readonly Part[], context: OpsCon
   };
 }
 
-function byPath(parts: readonly Part[]): Map<string, Part> {
+function byPath(parts: readonly DiffFile[]): Map<string, DiffFile> {
   return new Map(parts.map((part) => [part.path, part]));
 }
 
 /** Sizes first: most files that differ differ there. */
-async function isSameContent(a: Part, b: Part): Promise<boolean> {
-  if (a.size !== b.size) return false;
-  return (a.digest ?? (await digestPart(a))) === (b.digest ?? (await digestPart(b)));
+function mayBeSame(a: DiffFile, b: DiffFile): boolean {
+  return !('size' in a) || !('size' in b) || a.size === b.size;
+}
+
+async function isSameContent(a: DiffFile, b: DiffFile): Promise<boolean> {
+  return mayBeSame(a, b) && (await findDigest(a)) === (await findDigest(b));
+}
+
+async function findDigest(file: DiffFile): Promise<Digest> {
+  return 'size' in file ? (file.digest ?? digestPart(file)) : file.digest;
 }
 
 function listTensors({ weightFiles }: CompletedPackage): readonly TensorInfo[] {

@@ -7,7 +7,7 @@ import { checkExternalData, summarizeWeights, type WeightFile, type WeightsRepor
 import { readPersonText } from '../text/index.js';
 import type { OpsContext } from './context.js';
 import { type FolderHints, readHints } from './folder-hints.js';
-import { readFolderSamples } from './folder-samples.js';
+import { listTestTensors, readFolderSamples } from './folder-samples.js';
 import { checkShardIndexes, readWeightConfigs, readWeights } from './read-weights.js';
 
 /** A plain folder, with what a person wrote about it: no package yet. */
@@ -60,7 +60,12 @@ export async function describeFolder(source: FolderSource, context: OpsContext):
   const hints = await readHints(parts, context);
   const description = await withDescriptionText(written, source.tree.root, context);
   const pkg = toPackage(description, parts, report, hints, [...source.findings, ...findings, ...configFindings]);
-  return { pkg: { ...pkg, samples: readFolderSamples(description, source.tree.root, context) }, description, weightFiles };
+  const { typedOptions } = description;
+  return {
+    pkg: { ...pkg, ...(typedOptions === undefined ? {} : { typedOptions }), samples: readFolderSamples(description, source.tree.root, context) },
+    description,
+    weightFiles,
+  };
 }
 
 /** `description = { file = "README.md" }`: the text is in the file. */
@@ -79,9 +84,11 @@ interface ReadParts {
 /** Roles come first from names; an ONNX file may then make weights of files beside it. */
 async function readParts(source: FolderSource, description: Description, context: OpsContext): Promise<ReadParts> {
   const files = source.tree.entries.filter((entry) => entry.kind === 'file');
+  const testTensors = listTestTensors(description);
   const classify = (externalData: ReadonlySet<string>) =>
     classifyAll(files, description.files, {
       externalData,
+      testTensors,
       ...(source.buildfile === undefined ? {} : { findGlobPlace: (glob: string) => source.buildfile?.findGlobPlace(glob) }),
     });
   const first = classify(new Set());

@@ -1,10 +1,12 @@
 import { createStreamHash } from '../bytes/index.js';
-import { type Digest, type Finding, parseDigest, type Part } from '../core/index.js';
+import { type Digest, type Finding, isToolkitError, type ModelPackage, parseDigest, type Part } from '../core/index.js';
+import { fitsHost } from '../formats/index.js';
 import { completeWeights } from './complete-weights.js';
 import type { OpsContext } from './context.js';
 import { describeMounts } from './mountable.js';
 import { distinct, readSource } from './package.js';
 import type { InspectResult, PartResult } from './results.js';
+import { readHostTriple } from './run/host.js';
 import { type OpenedSource, openSource } from './source.js';
 
 export interface InspectOptions {
@@ -22,7 +24,9 @@ export async function inspect(options: InspectOptions, context: OpsContext): Pro
   // Of a file at a URL each weight header is a request of its own.
   const looksInto = known && (source.kind !== 'files' || source.from !== 'url' || options.tensors === true);
   const completed = looksInto ? await completeWeights(pkg, context) : { pkg, weightFiles: [] };
-  const { format, vintage, identity, weights, capabilities, io, run, extra, findings } = completed.pkg;
+  const { format, vintage, identity, weights, capabilities, io, run, extra } = completed.pkg;
+  const platform = judgePlatform(pkg);
+  const findings = [...completed.pkg.findings, ...(platform === undefined || platform.fits ? [] : [wrongPlatform(platform)])];
   return {
     format,
     ...(vintage === undefined ? {} : { vintage }),
@@ -39,8 +43,40 @@ export async function inspect(options: InspectOptions, context: OpsContext): Pro
     encrypted: false,
     extra,
     findings: distinct(findings).map((finding) => (isFar(source) ? toFarFinding(finding, options.location) : finding)),
+    ...(platform === undefined ? {} : { platform }),
     ...(options.tensors === true ? { tensors: completed.weightFiles.flatMap((file) => file.tensors) } : {}),
     ...(source.kind === 'oci' && pkg.format === 'modelpack' ? { mountable: describeMounts(pkg) } : {}),
+  };
+}
+
+type Platform = NonNullable<InspectResult['platform']>;
+
+/** Undefined for a package that runs anywhere. */
+function judgePlatform({ extra }: ModelPackage): Platform | undefined {
+  const platforms = extra['requiredPlatforms'];
+  if (!Array.isArray(platforms) || platforms.length === 0) return undefined;
+  const required = platforms.filter((each) => typeof each === 'string');
+  const host = findHostTriple();
+  return { required, host, fits: host !== null && fitsHost(required, host) };
+}
+
+/** Null on a machine that has no triple: a model can be looked at there all the same. */
+function findHostTriple(): string | null {
+  try {
+    return readHostTriple();
+  } catch (error) {
+    if (isToolkitError(error, 'runtime/wrong-platform')) return null;
+    throw error;
+  }
+}
+
+function wrongPlatform({ required, host }: Platform): Finding {
+  return {
+    level: 'warning',
+    code: 'runtime/wrong-platform',
+    message: `It is made for ${required.join(', ')}, and this is ${host ?? 'a machine without a target triple'}`,
+    where: 'required_platforms',
+    hint: '`modelport run` and `modelport test` refuse it here unless --any-platform is given',
   };
 }
 

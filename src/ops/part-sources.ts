@@ -1,5 +1,5 @@
 import type { UnpackSource } from '../bytes/index.js';
-import { createError, type ModelPackage, type Part } from '../core/index.js';
+import { createError, type Finding, type ModelPackage, type Part } from '../core/index.js';
 import type { OpsContext } from './context.js';
 import { openAllLinked } from './linked-files.js';
 import { openVerified } from './open-part.js';
@@ -14,15 +14,20 @@ export async function listPartSources(
   select: (path: string) => boolean,
   context: OpsContext,
 ): Promise<readonly UnpackSource[]> {
-  assertWhole(pkg, location);
+  assertWhole(pkg, location, select);
   const fetched = await openAllLinked((pkg.linked ?? []).filter(({ path }) => select(path)), context);
   // They were hashed when they were opened, and nothing changes what the cache holds.
   const linked = [...fetched].map(([path, file]): UnpackSource => ({ kind: 'file', path, size: file.size, open: () => file.open() }));
   return [...pkg.parts.map(toUnpackSource), ...linked];
 }
 
-function assertWhole({ findings }: ModelPackage, location: string): void {
-  const missing = findings.filter(({ level, code }) => level === 'error' && /missing|absent/.test(code));
+/** What says that a file is not there, or a link that leads to none. */
+const notThere = /missing|absent|bad-link$/;
+
+/** What nothing proves is not unpacked, and neither is half of what is promised. */
+function assertWhole({ findings }: ModelPackage, location: string, select: (path: string) => boolean): void {
+  const isMissing = ({ code, where }: Finding) => notThere.test(code) && (where === undefined || select(where));
+  const missing = findings.filter((finding) => finding.level === 'error' && (finding.code === 'carton/bad-manifest' || isMissing(finding)));
   const first = missing[0];
   if (first === undefined) return;
   throw createError('ops/refused', {

@@ -28,6 +28,8 @@ export interface InspectResult {
   readonly encrypted: boolean;
   readonly extra: Readonly<Record<string, unknown>>;
   readonly findings: readonly Finding[];
+  /** Where it may run, when it says so. `host` is null for a machine that has no target triple. */
+  readonly platform?: { readonly required: readonly string[]; readonly host: string | null; readonly fits: boolean };
   readonly tensors?: readonly TensorInfo[];
   /** Which container runtimes can mount this form, and what `pack` option mends it where they cannot. */
   readonly mountable?: readonly { readonly runtime: string; readonly yes: boolean; readonly reason: string }[];
@@ -220,7 +222,25 @@ export interface RunResult {
   readonly outputs: readonly InferenceOutput[];
   /** Absolute. */
   readonly files?: readonly string[];
+  /** With `--record`. */
+  readonly written?: SamplesWritten;
   readonly findings: readonly Finding[];
+}
+
+/** What `--record` and `--update` have changed. */
+export interface SamplesWritten {
+  readonly kind: 'self-test' | 'example';
+  /** Of the self tests or examples. */
+  readonly samples: readonly string[];
+  /** The build file of a folder, or the new package; absolute. */
+  readonly path: string | null;
+  /** Of a package that got one. */
+  readonly name: string | null;
+  readonly digest?: Digest | null;
+  /** Of a carton. */
+  readonly modelHash?: string;
+  /** Of a folder the tensors, relative to it. */
+  readonly files?: readonly string[];
 }
 
 export interface RuntimeResult {
@@ -236,6 +256,8 @@ export interface TestResult {
   /** Absent when there was nothing to run. */
   readonly runtime?: RuntimeResult;
   readonly cases: readonly TestCaseResult[];
+  /** With `--record` and `--update`: `samples` are the self tests that expect what came out now. */
+  readonly written?: SamplesWritten;
   readonly findings: readonly Finding[];
 }
 
@@ -244,6 +266,8 @@ export interface TestCaseResult {
   readonly status: 'passed' | 'failed' | 'skipped';
   readonly outputs: readonly TestOutputResult[];
   readonly message?: string;
+  /** What came out is what it expects from now on. */
+  readonly kept?: true;
   readonly findings: readonly Finding[];
 }
 

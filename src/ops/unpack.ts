@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import { decompress, expectStream, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
-import { createError, type Descriptor, type OciSource, type Part } from '../core/index.js';
+import { createError, type Descriptor, type Finding, type OciSource, type Part } from '../core/index.js';
 import { compileGlobs } from '../buildfile/index.js';
 import { detectFormat, listUnpackSources, type UnpackPlan } from '../formats/index.js';
 import { parseManifest, toLayerLabel } from '../oci/index.js';
 import type { OpsContext } from './context.js';
 import { describeForeign, listImageLayers } from './foreign.js';
-import { readSource } from './package.js';
+import { distinct, readSource } from './package.js';
 import { listPartSources } from './part-sources.js';
 import { toAbsolute } from './paths.js';
 import type { UnpackResult } from './results.js';
@@ -25,6 +25,8 @@ export interface UnpackOptions {
   readonly overwrite?: boolean;
   /** Read-only files that share their bytes with the local store, which must hold the package: nothing is written twice. */
   readonly shared?: boolean;
+  /** Of a package that lists its files with their hashes: nothing that the list leaves out. */
+  readonly onlyListed?: boolean;
 }
 
 /**
@@ -58,7 +60,7 @@ export async function unpackOpened(source: OpenedSource, options: UnpackOptions,
           sameOwner: options.sameOwner === true,
           ...(source.kind === 'oci' && source.from === 'registry' ? { resumeKey: source.root.digest } : {}),
         });
-  return { path: target, files, bytes, digest, findings };
+  return { path: target, files, bytes, digest, findings: distinct([...plan.findings, ...findings]) };
 }
 
 function assertShareable(source: OpenedSource, { location, sameOwner }: UnpackOptions): void {
@@ -103,34 +105,46 @@ async function createSelection(source: OpenedSource, options: UnpackOptions, con
   return (path) => (include.length === 0 || included(path)) && !excluded(path);
 }
 
+/** With what is to be said of the package itself. */
+interface PlannedUnpack extends UnpackPlan {
+  readonly findings: readonly Finding[];
+}
+
 /** Of a package that a format knows nothing but the manifest is read here: unpacking reads the layers itself. */
 async function listSources(
   source: OpenedSource,
   options: UnpackOptions,
   select: ((path: string) => boolean) | undefined,
   context: OpsContext,
-): Promise<UnpackPlan> {
+): Promise<PlannedUnpack> {
   if (source.kind === 'folder')
     throw createError('format/unsupported', {
       message: `Cannot unpack "${options.location}": it is a bare folder`,
       hint: 'Its files are on the disk already',
     });
   const detected = await detectFormat(source);
-  if (detected?.reader.id === 'modelpack') return listUnpackSources(source, { limits: context.limits });
+  if (detected?.reader.id === 'modelpack') return { ...(await listUnpackSources(source, { limits: context.limits })), findings: [] };
   if (detected !== undefined || source.kind === 'files') {
     const { pkg } = await readSource(source, context);
-    return { policy: 'package', sources: await listPartSources(pkg, options.location, select ?? (() => true), context) };
+    const parts = options.onlyListed === true ? pkg.parts.filter(({ digest }) => digest !== undefined) : pkg.parts;
+    const sources = await listPartSources({ ...pkg, parts }, options.location, select ?? (() => true), context);
+    return { policy: 'package', sources, findings: options.onlyListed === true ? [] : pkg.findings.filter(isUnproven) };
   }
   const layers = listImageLayers(source, context);
   if (layers !== undefined)
-    return { policy: 'image', sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)) };
+    return { policy: 'image', sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)), findings: [] };
   const pkg = await describeForeign(source, context);
   if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-')))
-    return { policy: 'package', sources: pkg.parts.map(toFileSource) };
+    return { policy: 'package', sources: pkg.parts.map(toFileSource), findings: [] };
   throw createError('format/unsupported', {
     message: `Cannot unpack "${options.location}": it is of the kind "${pkg.format}", whose layers name no files`,
     hint: 'See `modelport inspect`; of an index, name one entry as oci:DIR@DIGEST',
   });
+}
+
+/** What keeps files from being proven, and files that nothing proves. */
+function isUnproven({ level, code }: Finding): boolean {
+  return level === 'error' || code === 'carton/unlisted-member';
 }
 
 function toLayerSource(descriptor: Descriptor, where: string, { blobs }: OciSource, { limits }: OpsContext): UnpackSource {

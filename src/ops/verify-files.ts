@@ -5,13 +5,23 @@ import { openLinked } from './linked-files.js';
 import { readSource, unknownFiles } from './package.js';
 import type { FilesPackage } from './package-file.js';
 import type { VerifyResult } from './results.js';
+import type { ShelfSource } from './source.js';
 
 /** Every byte of a package of files against the hashes that it carries. Linked files are named, and with `links` fetched and hashed. */
 export async function verifyFiles(source: FilesPackage, links: boolean, context: OpsContext): Promise<VerifyResult> {
   const detected = await detectFormat(source);
   if (detected === undefined) throw unknownFiles(source);
+  return verifyMembers(source, links, false, context);
+}
+
+/** Of a carton in a store or registry whose blobs were hashed: what MANIFEST says of them, and the members that share a blob. */
+export function verifyArtifact(source: ShelfSource, links: boolean, context: OpsContext): Promise<VerifyResult> {
+  return verifyMembers(source, links, true, context);
+}
+
+async function verifyMembers(source: FilesPackage | ShelfSource, links: boolean, blobsAreProven: boolean, context: OpsContext): Promise<VerifyResult> {
   const { limits, progress, concurrency, signal } = context;
-  const { files, bytes, problems } = await verifyCarton(source, { limits, progress, concurrency, signal });
+  const { files, bytes, problems } = await verifyCarton(source, { limits, progress, concurrency, signal, blobsAreProven });
   const fetched = links ? await verifyLinks((await readSource(source, context)).pkg.linked ?? [], context) : { files: 0, bytes: 0, problems: [] };
   const all = [...(links ? problems.filter(({ code }) => code !== 'carton/linked-only') : problems), ...fetched.problems];
   return {

@@ -1,10 +1,11 @@
 import { createError, type Finding, type NamedDescriptor } from '../core/index.js';
 import { verifyGraph } from '../oci/index.js';
 import { openLocalStore } from '../store/index.js';
+import { isCarton } from './carton/copy-carton.js';
 import type { OpsContext } from './context.js';
 import type { VerifyResult } from './results.js';
 import { openSource, type Shelf } from './source.js';
-import { verifyFiles } from './verify-files.js';
+import { verifyArtifact, verifyFiles } from './verify-files.js';
 import { createDiffIdCheck } from './verify-diff-ids.js';
 
 export interface VerifyOptions {
@@ -25,7 +26,14 @@ export async function verify(options: VerifyOptions, context: OpsContext): Promi
       hint: 'Pack it first, or compare it with `modelport diff`',
     });
   }
-  return verifyRoots(source.shelf, [{ descriptor: source.root }], context);
+  const result = await verifyRoots(source.shelf, [{ descriptor: source.root }], context);
+  // What cannot be read as it was promised says nothing about its members.
+  return result.ok && (await isCarton(source)) ? addResults(result, await verifyArtifact(source, options.links === true, context)) : result;
+}
+
+function addResults(blobs: VerifyResult, members: VerifyResult): VerifyResult {
+  const checked = { files: blobs.checked.files + members.checked.files, bytes: blobs.checked.bytes + members.checked.bytes };
+  return { ok: members.ok, checked, problems: [...blobs.problems, ...members.problems], signatures: [] };
 }
 
 async function verifyStore(context: OpsContext): Promise<VerifyResult> {

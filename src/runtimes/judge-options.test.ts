@@ -12,7 +12,7 @@ const options: readonly RuntimeOption[] = [
 const runtime = { id: 'some', options };
 
 describe('options of a model', () => {
-  const right = { word: 'a', count: 2n ** 63n, part: 1, flag: false, 'model.x': 0.5, 'model.y': 'text' };
+  const right = { word: 'a', count: 2n ** 63n, part: 1n, flag: false, 'model.x': 0.5, 'model.y': 'text' };
 
   it('of the declared types are fine, and kept', () => {
     expect(judgeOptions({ options: right }, runtime)).toEqual([]);
@@ -22,10 +22,11 @@ describe('options of a model', () => {
   it.each([
     [{ other: 1 }, 'runtime/unknown-option', 'it has word, count, part, flag, model.*'],
     [{ mode: 1 }, 'runtime/unknown-option', '"mode"'],
-    [{ word: 1 }, 'runtime/bad-option', 'expected text, found integer (1)'],
+    [{ word: 1n }, 'runtime/bad-option', 'expected text, found integer (1)'],
     [{ count: 1.5 }, 'runtime/bad-option', 'expected integer, found float (1.5)'],
+    [{ count: 1 }, 'runtime/bad-option', 'expected integer, found float (1.0)'],
     [{ part: 'x' }, 'runtime/bad-option', 'expected float, found text ("x")'],
-    [{ flag: 1 }, 'runtime/bad-option', 'expected boolean, found integer (1)'],
+    [{ flag: 1n }, 'runtime/bad-option', 'expected boolean, found integer (1)'],
     [{ 'model.x': [1] }, 'runtime/bad-option', 'found a list'],
     [{ 'model.x': {} }, 'runtime/bad-option', 'found a table'],
   ])('%o give a warning, and are left out', (wrong, code, message) => {

@@ -23,7 +23,7 @@ function findOption(declared: readonly RuntimeOption[], name: string): RuntimeOp
 }
 
 function fits(value: unknown, type: RuntimeOption['type']): boolean {
-  const isInteger = typeof value === 'bigint' || Number.isInteger(value);
+  const isInteger = typeof value === 'bigint';
   switch (type) {
     case 'text':
       return typeof value === 'string';
@@ -66,7 +66,7 @@ function describe(value: unknown): string {
     case 'bigint':
       return `integer (${value})`;
     case 'number':
-      return `${Number.isInteger(value) ? 'integer' : 'float'} (${value})`;
+      return `float (${Number.isInteger(value) ? value.toFixed(1) : value})`;
     default:
       return Array.isArray(value) ? 'a list' : 'a table';
   }

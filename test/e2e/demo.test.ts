@@ -16,6 +16,8 @@ it('the demo succeeds and leaves nothing behind', { timeout: 120_000 }, async ()
     const text = Buffer.concat(said).toString();
     expect({ status, text: status === 0 ? '' : text }).toEqual({ status: 0, text: '' });
     expect(text).toContain('Listening on http://127.0.0.1:');
+    expect(text).toMatch(/^ +model hash +[0-9a-f]{64}$/m);
+    expect(text).toContain('same bytes  digits.carton');
     expect(text).toContain('Done: packed, checked, pushed, pulled');
     expect(readdirSync(temporary)).toEqual([]);
   } finally {

@@ -92,7 +92,7 @@ describe('packages of a python model', () => {
   it('of the user are not seen, only NumPy', async () => {
     const found = execFileSync(numpyPython, ['-c', 'import cartonml']).toString();
     expect(found).toBe('');
-    await expect(scene.start(scene.write({ 'main.py': 'import cartonml\n' }))).rejects.toMatchObject({
+    await expect(scene.start(scene.write({ 'main.py': 'import cartonml\ndef get_model(): pass\n' }))).rejects.toMatchObject({
       message: expect.stringContaining("No module named 'cartonml'"),
     });
   });

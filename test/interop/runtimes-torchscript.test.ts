@@ -57,7 +57,7 @@ const named = (...names: string[]) => names.map((name) => ({ name }));
 
 describe('torchscript', () => {
   it('gives a dictionary and takes one', async () => {
-    const outputs = await ask('dictionary', { a: int32(1, 2), b: int32(10, 20) }, { options: { num_threads: 1, num_interop_threads: 1 } });
+    const outputs = await ask('dictionary', { a: int32(1, 2), b: int32(10, 20) }, { options: { num_threads: 1n, num_interop_threads: 1n } });
     expect(plain(outputs)).toEqual({ sum: plainTensor(int32(11, 22)), wide: plainTensor(numeric('int64', [2], BigInt64Array.of(1n, 2n))) });
   });
 

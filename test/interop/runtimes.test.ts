@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { NamedTensors, NumericTensor, RunnableModel, Tensor } from '../../src/core/index.js';
 import { encodeFrame } from '../../src/runtimes/protocol/encode-frame.js';
+import { findInterpreters, type Interpreter } from '../../src/runtimes/python/interpreter.js';
 import { pythonWireFile } from '../../src/runtimes/protocol/python-wire.js';
 import {
   describeModel,
@@ -236,11 +237,15 @@ describe('python', () => {
     far.close();
   });
 
-  it('ends itself and what it started when modelport dies while it computes', async () => {
+  it.each([
+    ['computes', 'while True: pass'],
+    ['lets no thread of Python run', 'sum(range(10 ** 15))'],
+  ])('ends itself and what it started when modelport dies while it %s', async (_, work) => {
     const { far, lines } = await listenForProcess();
-    const folder = scene.write({ 'main.py': body(...lines, 'while True: pass') });
+    const folder = scene.write({ 'main.py': body(...lines, work) });
+    const { numpy } = (await findInterpreters(scene.environment()).next()).value as Interpreter;
     const frames = [
-      { id: 1, type: 'load' as const, fields: { folder, options: [] }, tensors: new Map() },
+      { id: 1, type: 'load' as const, fields: { folder, options: [], numpy: numpy?.folder }, tensors: new Map() },
       { id: 2, type: 'infer' as const, fields: {}, tensors: new Map() },
     ];
     // In the place of modelport: starts the runner, asks it, and is killed.
@@ -249,11 +254,14 @@ describe('python', () => {
       child.stdio[3].write(Buffer.from(process.argv[1], 'base64'));`;
     const asked = Buffer.concat(frames.flatMap(encodeFrame)).toString('base64');
     const runner = fileURLToPath(new URL('../../src/runtimes/python/runner.py', import.meta.url));
-    const running = spawn(process.execPath, ['-e', parent, asked, runner, pythonWireFile], { stdio: 'ignore' });
+    const running = spawn(process.execPath, ['-e', parent, asked, runner, pythonWireFile], { stdio: ['ignore', 'ignore', 'pipe'] });
+    // The pipe ends when the last process that holds it is gone: the model's own, too.
+    const allGone = once(running.stderr.resume(), 'end');
     const [socket] = (await once(far, 'connection')) as [Socket];
     const gone = once(socket.on('error', () => {}).resume(), 'close');
     running.kill('SIGKILL');
-    await gone;
+    await Promise.all([gone, allGone]);
+    expect(running.stderr.readableEnded).toBe(true);
     far.close();
   });
 

@@ -40,9 +40,9 @@ describe('the tools', () => {
   });
 
   it('Carton has its library, NumPy and torch', () => {
-    const ask = (python: string, program: string) => orThrow(python, ['-c', program], execute(python, ['-I', '-c', program], {}));
-    const versions = 'from importlib.metadata import version; import numpy, cartonml; print(numpy.__version__, version("cartonml-nightly"))';
-    expect(ask(pythons.numpy, versions)).toBe('2.4.6 0.0.1.dev20231020\n');
+    const ask = (python: string, what: string) => orThrow(python, ['-c', what], execute(python, ['-I', '-c', what], {}));
+    const program = 'from importlib.metadata import version; import numpy, cartonml; print(numpy.__version__, version("cartonml-nightly"))';
+    expect(ask(pythons.numpy, program)).toBe('2.4.6 0.0.1.dev20231020\n');
     expect(ask(pythons.torch, 'import numpy, torch; print(torch.__version__)')).toMatch(/^[12]\.\d+/);
   });
 

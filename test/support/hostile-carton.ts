@@ -105,7 +105,7 @@ function workOf(verb: Verb, location: string, path: string, { base, target }: Pi
     validate: (context) => validate({ location }, context),
     verify: (context) => verify({ location }, context),
     unpack: (context) => unpack({ location, output: target }, context),
-    run: (context) => run({ location, runner: 'noop', values: [] }, context),
+    run: (context) => run({ location, values: ['[1, 2]'] }, context),
     test: (context) => test({ location, allowCode: false }, context),
     examples: (context) => listExamples({ location, output: output('examples') }, context),
     'copy to a file': (context) => copy({ source: location, destination: output('copy.carton') }, context),
@@ -129,7 +129,8 @@ async function attemptIn(context: OpsContext, base: string, work: (context: OpsC
   const took = performance.now() - since;
   if (took > longestMs) throw new Error(`A verb took ${Math.round(took)} ms`);
   const written = listAll(join(base, 'out')).filter((path) => !path.includes('/'));
-  if (outcome.kind === 'error') expect(written).toEqual([]);
+  // Blobs of a layout without a name are like those of a store: the next attempt takes them, and nobody sees them.
+  if (outcome.kind === 'error') expect(written.filter((name) => name !== 'layout' || hasNames(join(base, 'out/layout')))).toEqual([]);
   else expect([...products, 'target']).toEqual(expect.arrayContaining(written));
   expect(listAll(join(base, 'given'))).toEqual(given);
   expect(listAll(join(base, 'tmp'))).toEqual([]);
@@ -152,8 +153,17 @@ async function settle(work: (context: OpsContext) => Promise<unknown>, context: 
   }
 }
 
+function hasNames(layout: string): boolean {
+  const index = join(layout, 'index.json');
+  return existsSync(index) && (JSON.parse(readFileSync(index, 'utf8')) as { manifests: unknown[] }).manifests.length > 0;
+}
+
 function listAll(folder: string): string[] {
-  return existsSync(folder) ? listTree(folder).map(({ path }) => path).sort() : [];
+  return existsSync(folder)
+    ? listTree(folder)
+        .map(({ path }) => path)
+        .sort()
+    : [];
 }
 
 /** Two inputs of one symbol, an output, and a self test that the noop runtime passes. */

@@ -96,7 +96,7 @@ describe('writeCartonArtifact', () => {
       { ...cartonFiles(), 'model/link': { link: 'm' }, 'model/far': { link: 'away' } },
       { 'model/away': '' },
     );
-    const LINKS = `version = 1\n\n[urls]\ne3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 = [ "https://example.com" ]\n`;
+    const LINKS = `version = 1\n\n[urls]\ne3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 = [ "https://example.com" ]\n${'e'.repeat(64)} = [ "https://example.com/away" ]\n`;
     const long = `${MANIFEST}${Array.from({ length: 1000 }, (_, at) => `model/away${at}=${'e'.repeat(64)}\n`).join('')}`;
     const store = createMemoryStore();
     const { root } = await writeCartonArtifact(await membersOf(sourceOf({ ...files, MANIFEST: long, LINKS })), store, writeOptions);

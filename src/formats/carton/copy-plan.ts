@@ -1,7 +1,10 @@
 import { openPart } from '../../bytes/index.js';
 import { createError, type Digest, type FileEntry, type Limits, type PartContent } from '../../core/index.js';
-import type { CartonMembers, Manifest } from './carton.js';
+import type { CartonMembers, Links, Manifest } from './carton.js';
+import { gatherDocuments } from './documents.js';
+import { takeInventory } from './inventory.js';
 import { resolveMember } from './link-entries.js';
+import { listTwins } from './list-twins.js';
 import { parseManifest } from './manifest.js';
 import { type CartonPlan, type PlannedLink, type PlannedMember, portableMode } from './member-plan.js';
 import { contentOf, readEntry } from './open-members.js';
@@ -15,9 +18,9 @@ export interface CopyPlan extends CartonPlan {
 
 /**
  * The members of a carton as they are, MANIFEST byte for byte; each member is held to what MANIFEST says of it. Throws `carton/cannot-write`
- * without MANIFEST and for a link that leads nowhere.
+ * without MANIFEST, for lines of it that mean nothing, for members that are neither there nor linked nor in `added`, and for a link that leads nowhere.
  */
-export async function planCopy(members: CartonMembers, limits: Limits): Promise<CopyPlan> {
+export async function planCopy(members: CartonMembers, limits: Limits, added: Links = new Map()): Promise<CopyPlan> {
   const manifest = await readMetadata(members, manifestName, limits);
   if (manifest === undefined) {
     throw createError('carton/cannot-write', {
@@ -27,6 +30,10 @@ export async function planCopy(members: CartonMembers, limits: Limits): Promise<
     });
   }
   const listed = parseManifest(manifest, limits);
+  await assertCopyable(members, limits, (path) => {
+    const digest = listed.digests.get(path);
+    return digest !== undefined && added.has(digest);
+  });
   const links = await readMetadata(members, linksName, limits);
   const present = new Set(members.tree.entries.map(({ path }) => path));
   return {
@@ -39,6 +46,24 @@ export async function planCopy(members: CartonMembers, limits: Limits): Promise<
     links,
     annotations: {},
   };
+}
+
+/** What no copy of it could be used for either. A wrong hash is found while the bytes go by. */
+const fatal: readonly string[] = ['carton/bad-manifest', 'carton/missing-member', 'carton/bad-link', 'carton/same-path'];
+
+async function assertCopyable(members: CartonMembers, limits: Limits, isAdded: (path: string) => boolean): Promise<void> {
+  const { present, linked, findings } = takeInventory(await gatherDocuments(members, { limits }));
+  const problems = [...findings, ...listTwins([...present, ...linked])].filter(
+    ({ code, where = '' }) => fatal.includes(code) && !(code === 'carton/missing-member' && isAdded(where)),
+  );
+  const first = problems[0];
+  if (first === undefined) return;
+  throw createError('carton/cannot-write', {
+    message: `Cannot copy "${members.location}" as a carton: ${first.message}`,
+    where: first.where,
+    hint: 'See `modelport validate` for everything that is wrong',
+    findings: problems,
+  });
 }
 
 async function readMetadata(members: CartonMembers, path: string, limits: Limits): Promise<Uint8Array | undefined> {

@@ -10,6 +10,7 @@ import { validate } from './validate.js';
 /** See the functions for what each reads and throws. */
 export const carton: FormatReader = { id: 'carton', title: 'Carton', detect, readSummary, read, validate };
 
+export { type AddedExample, type AddedSamples, type AddedSelfTest, addSamples } from './add-samples.js';
 export { writeCartonArtifact, writeCartonZip } from './artifact.js';
 export type { CartonDocuments, CartonMembers, Links } from './carton.js';
 export { readDocuments } from './documents.js';

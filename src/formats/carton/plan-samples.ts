@@ -42,7 +42,7 @@ async function planExample({ inputs, outputs, ...rest }: Example, where: string,
 }
 
 /** Declared names first, in their order; others keep theirs. */
-async function mapInOrder<T>(
+export async function mapInOrder<T>(
   values: ReadonlyMap<string, T>,
   declared: readonly TensorSpec[],
   map: (value: T, name: string) => Promise<string>,

@@ -30,7 +30,7 @@ export async function planCarton(pkg: ModelPackage, description: Description, op
   assertPlatforms(settings);
   const files = options.source === undefined ? await planFiles(sorted, runner.name, settings.model, options.limits) : keepMembers(pkg);
   const { members: tensors, ...samples } = await planSamples(pkg);
-  const texts = describe(pkg, settings, sorted, options.source);
+  const texts = describe(pkg, settings, sorted, options);
   const fields: CartonFields = {
     ...texts.fields,
     ...samples,
@@ -68,8 +68,10 @@ interface Texts {
   readonly findings: readonly Finding[];
 }
 
-function describe({ identity }: ModelPackage, settings: CartonSettings, sorted: SortedParts, source: CartonInfo | undefined): Texts {
-  const { name, title, description, licenses, repository, homepage } = identity;
+function describe({ identity }: ModelPackage, settings: CartonSettings, sorted: SortedParts, { source, descriptionText }: CartonWriteOptions): Texts {
+  const { name, title, licenses, repository, homepage } = identity;
+  // The text of a file is model_description, its targets moved: it is no summary of itself.
+  const description = identity.description?.trim() === descriptionText?.text.trim() ? undefined : identity.description;
   const isUnchanged = description === (source?.modelDescription ?? source?.shortDescription);
   const summary = settings.shortDescription ?? (isUnchanged ? source?.shortDescription : undefined) ?? description;
   const text = source?.shortDescription === undefined && !isUnchanged ? undefined : source?.modelDescription;

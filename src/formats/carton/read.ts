@@ -1,4 +1,3 @@
-import { findTwins } from '../../bytes/index.js';
 import {
   createError,
   type Finding,
@@ -14,6 +13,7 @@ import type { CartonInfo, CartonMembers, CartonRunner, Document, TomlDocument } 
 import { describeCartonToml } from './carton-toml.js';
 import { gatherDocuments, readCartonToml } from './documents.js';
 import { type Inventory, type PresentMember, takeInventory } from './inventory.js';
+import { listTwins } from './list-twins.js';
 import { contentOf, openMembers } from './open-members.js';
 import { roleOf } from './roles.js';
 import { readSamples } from './samples.js';
@@ -42,6 +42,7 @@ export async function read(source: PackageSource, options: ReadOptions): Promise
     io: { inputs: info.inputs, outputs: info.outputs, selfTests: info.selfTests.length, examples: info.examples.length },
     samples,
     run: toRun(runner),
+    ...(Object.keys(runner.options).length === 0 ? {} : { typedOptions: runner.options }),
     ...(documents.manifest.kind === 'read' ? { modelHash: documents.manifest.value.modelHash } : {}),
     extra: toExtra(info, runner, inventory),
     findings: [...inventory.findings, ...findings, ...listTwins([...parts, ...linked])],
@@ -137,19 +138,4 @@ function toPart(member: PresentMember, members: CartonMembers): Part {
     mtime: entry.mtime,
     content: contentOf(members, entry),
   };
-}
-
-/** Linked files have names of their own, which the container has not judged. */
-function listTwins(files: readonly { readonly path: string }[]): Finding[] {
-  return findTwins(files.map(({ path }) => path)).map(({ kind, first, second }) => {
-    const isClash = kind === 'duplicate' || kind === 'file-and-folder';
-    return {
-      level: isClash ? 'error' : 'warning',
-      code: isClash ? 'carton/same-path' : 'carton/folding-path',
-      message: isClash
-        ? `${JSON.stringify(first)} and ${JSON.stringify(second)} cannot stand beside each other`
-        : `${JSON.stringify(first)} and ${JSON.stringify(second)} are one path where case or Unicode form is ignored`,
-      where: second,
-    };
-  });
 }

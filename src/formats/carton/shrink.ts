@@ -32,7 +32,7 @@ export async function shrinkCarton(
   sink: CartonSink,
   options: CartonCopyOptions,
 ): Promise<ShrunkCarton> {
-  const plan = await planCopy(members, options.limits);
+  const plan = await planCopy(members, options.limits, links);
   const hashes = new Set(plan.listed.digests.values());
   const used = new Map([...links].filter(([digest]) => hashes.has(digest)));
   const merged = mergeLinks(readLinks(documents), used);

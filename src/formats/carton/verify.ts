@@ -3,6 +3,7 @@ import {
   assertWanted,
   type ByteStream,
   type Digest,
+  type FileTree,
   type Finding,
   type Limits,
   type PackageSource,
@@ -35,7 +36,33 @@ export interface VerifiedCarton {
 
 /** Every member against MANIFEST; a wrong one does not stop the others. Throws only what container, disk and network throw, and `core/cancelled`. */
 export async function verifyCarton(source: PackageSource, options: VerifyCartonOptions): Promise<VerifiedCarton> {
-  return verifyDocuments(await readDocuments(source, options), options);
+  const verified = await verifyDocuments(await readDocuments(source, options), options);
+  // What is wrong with a container shows in its members first, and better.
+  const isDamaged = verified.problems.some(({ code }) => code === damaged);
+  return isDamaged ? verified : { ...verified, problems: [...verified.problems, ...(await checkContainer(source))] };
+}
+
+const damaged = 'carton/damaged-member';
+
+/** A zip has a second list beside its first: the headers of the entries, also of those that MANIFEST does not list. */
+interface CheckedTree extends FileTree {
+  checkEntries(): Promise<void>;
+}
+
+async function checkContainer(source: PackageSource): Promise<readonly Finding[]> {
+  if (source.kind !== 'files' || !hasEntries(source.tree)) return [];
+  try {
+    await source.tree.checkEntries();
+    return [];
+  } catch (error) {
+    if (!isWrongData(error)) throw error;
+    const { message, where = source.location } = error;
+    return [{ level: 'error', code: damaged, message, where }];
+  }
+}
+
+function hasEntries(tree: FileTree): tree is CheckedTree {
+  return 'checkEntries' in tree && typeof tree.checkEntries === 'function';
 }
 
 async function verifyDocuments(documents: CartonDocuments, options: VerifyCartonOptions): Promise<VerifiedCarton> {
@@ -99,7 +126,7 @@ function toFinding(error: ToolkitError, path: string): Finding {
   const isHash = error.code === 'bytes/digest-mismatch' || error.code === 'bytes/size-mismatch';
   return {
     level: 'error',
-    code: isHash ? 'carton/wrong-hash' : 'carton/damaged-member',
+    code: isHash ? 'carton/wrong-hash' : damaged,
     message: isHash ? error.message : `Cannot use ${JSON.stringify(path)}: ${error.message}`,
     where: path,
     ...(error.hint === undefined ? {} : { hint: error.hint }),

@@ -10,6 +10,15 @@ const keptBytes = 32 * 1024 * 1024;
 
 type PlainEntry = TomlTable & { readonly file: string };
 
+/** What a carton that is added to has already, in lower case. */
+export interface TakenNames {
+  readonly names: ReadonlySet<string>;
+  /** Members below tensor_data/, with that folder. */
+  readonly files: ReadonlySet<string>;
+}
+
+const nothingTaken: TakenNames = { names: new Set(), files: new Set() };
+
 /**
  * The test tensors of a carton: named and numbered in the order in which they come, equal ones stored once. So the same tests give the same names.
  */
@@ -19,13 +28,25 @@ export class TensorTable {
   /** By content and kind of file. */
   readonly #files = new Map<string, PlannedFile>();
   readonly #limit: number;
+  readonly #taken: TakenNames;
   #kept = 0;
   #tensors = 0;
   #inner = 0;
+  #numbers = 0;
 
   /** `limit` counts the bytes of tensors that are held in memory together. */
-  constructor(limit = keptBytes) {
+  constructor(limit = keptBytes, taken = nothingTaken) {
     this.#limit = limit;
+    this.#taken = taken;
+  }
+
+  /** What the index says of them. */
+  get rows(): readonly TomlTable[] {
+    return this.#rows;
+  }
+
+  get files(): readonly PlannedFile[] {
+    return [...this.#files.values()];
   }
 
   /** Gives the reference to write. `what` names the tensor in an error. Throws `carton/cannot-write`, and what loading throws. */
@@ -36,20 +57,28 @@ export class TensorTable {
     const key = writeToml({ inner });
     const known = this.#names.get(key);
     if (known !== undefined) return tensorPrefix + known;
-    const names = inner.map((entry) => this.#push({ name: `_carton_nested_inner_${this.#inner++}`, ...entry, inner: [] }));
+    const names = inner.map((entry) => this.#push({ name: this.#freeName(() => `_carton_nested_inner_${this.#inner++}`), ...entry, inner: [] }));
     // A reader takes inner tensors out of the index, so each nested tensor has names of its own; their files may be the same.
-    return tensorPrefix + this.#remember(key, this.#push({ name: `_tensor_${this.#tensors++}`, dtype: 'nested', inner: names }));
+    return tensorPrefix + this.#remember(key, this.#push({ name: this.#tensorName(), dtype: 'nested', inner: names }));
   }
 
   /** Of tensor_data/, the index included: a reader of Carton's own makes insists on it. */
   members(): readonly PlannedFile[] {
-    return [textMember(tensorIndexName, writeToml({ tensor: this.#rows })), ...this.#files.values()];
+    return [textMember(tensorIndexName, writeToml({ tensor: this.#rows })), ...this.files];
   }
 
   #reference(entry: PlainEntry): string {
     const key = writeToml(entry);
     const known = this.#names.get(key);
-    return tensorPrefix + (known ?? this.#remember(key, this.#push({ name: `_tensor_${this.#tensors++}`, ...entry, inner: [] })));
+    return tensorPrefix + (known ?? this.#remember(key, this.#push({ name: this.#tensorName(), ...entry, inner: [] })));
+  }
+
+  #tensorName(): string {
+    return this.#freeName(() => `_tensor_${this.#tensors++}`);
+  }
+
+  #freeName(next: () => string): string {
+    return firstFree(this.#taken.names, next);
   }
 
   #remember(key: string, name: string): string {
@@ -69,7 +98,7 @@ export class TensorTable {
     const digest = digestOf(bytes);
     const key = `${extension}:${digest}`;
     const known = this.#files.get(key);
-    const file = known?.path ?? `${tensorFolder}tensor_${this.#files.size}.${extension}`;
+    const file = known?.path ?? firstFree(this.#taken.files, () => `${tensorFolder}tensor_${this.#numbers++}.${extension}`);
     if (known === undefined)
       this.#files.set(
         key,
@@ -85,6 +114,12 @@ export class TensorTable {
     this.#kept += size;
     return { ...member, content: { kind: 'bytes', bytes } };
   }
+}
+
+function firstFree(taken: ReadonlySet<string>, next: () => string): string {
+  let name = next();
+  while (taken.has(name.toLowerCase())) name = next();
+  return name;
 }
 
 async function reopen(reload: () => Promise<PlainTensor>, what: string): Promise<ByteStream> {

@@ -98,12 +98,12 @@ function toShape(shape: Shape): TomlValue {
   return typeof shape === 'string' ? shape : shape.map((size) => (size === null ? '*' : typeof size === 'number' ? BigInt(size) : size));
 }
 
-function toSelfTest({ name, description, inputs, outputs, rtol, atol }: WrittenSample): TomlTable {
+export function toSelfTest({ name, description, inputs, outputs, rtol, atol }: WrittenSample): TomlTable {
   const expected = outputs === undefined || outputs.size === 0 ? undefined : Object.fromEntries(outputs);
   return dropAbsent({ name, description, rtol, atol, inputs: Object.fromEntries(inputs), expected_out: expected });
 }
 
 /** `sample_out` always: the format's own library refuses the carton without it. */
-function toExample({ name, description, inputs, outputs }: WrittenSample): TomlTable {
+export function toExample({ name, description, inputs, outputs }: WrittenSample): TomlTable {
   return dropAbsent({ name, description, inputs: Object.fromEntries(inputs), sample_out: Object.fromEntries(outputs ?? []) });
 }

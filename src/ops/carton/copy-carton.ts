@@ -9,7 +9,8 @@ import {
   writeCartonZip,
 } from '../../formats/index.js';
 import { asTask, type OpsContext } from '../context.js';
-import { openLinked } from '../linked-files.js';
+import { type LinkedFile, openAllLinked, openLinked } from '../linked-files.js';
+import { readSource } from '../package.js';
 import type { CopyResult } from '../results.js';
 import type { OpenedPackageSource, OpenedSource } from '../source.js';
 import type { CartonTarget } from './carton-target.js';
@@ -53,15 +54,16 @@ async function writeTo(source: OpenedPackageSource, { sink }: CartonTarget, infl
   const { limits, progress, concurrency, signal } = context;
   const options = { limits, progress, concurrency, signal };
   if (inflate) {
+    const files = await openAllLinked((await readSource(source, context)).pkg.linked ?? [], context);
     const documents = await readDocuments(source, { limits });
-    return inflateCarton(documents.members, documents, (part) => toContent(part, context), sink, options);
+    const open = async (part: LinkedPart) => toContent(files.get(part.path) ?? (await openLinked(part, context)));
+    return inflateCarton(documents.members, documents, open, sink, options);
   }
   const members = await openMembers(source, { limits });
   return sink.kind === 'zip' ? writeCartonZip(members, sink, options) : writeCartonArtifact(members, sink.blobs, options);
 }
 
-async function toContent(part: LinkedPart, context: OpsContext): Promise<StreamContent & { readonly size: number }> {
-  const file = await openLinked(part, context);
+function toContent(file: LinkedFile): StreamContent & { readonly size: number } {
   return { kind: 'stream', size: file.size, open: () => file.open() };
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { collect, replaceFile, sniffMedia } from '../../bytes/index.js';
 import { type Finding, type LazyTensor, type ModelPackage, type SampleValue, type Tensor } from '../../core/index.js';
@@ -10,7 +10,8 @@ import { openVerified } from '../open-part.js';
 import { distinct, openPackage } from '../package.js';
 import { toAbsolute } from '../paths.js';
 import type { CartonExamplesResult, CartonSampleResult, SampleValueResult } from '../results.js';
-import { encodeTensorFile, toFileName } from '../run/run.js';
+import { toFileName, toFileNames } from '../run/file-names.js';
+import { encodeTensorFile } from '../run/tensor-files.js';
 
 export interface ExamplesOptions {
   readonly location: string;
@@ -24,6 +25,16 @@ export async function listExamples(options: ExamplesOptions, context: OpsContext
   const pkg = await completeSamples(source, found, Object.values(sampleFolders), context);
   const path = options.output === undefined ? undefined : toAbsolute(options.output, context);
   const job = new Extraction(pkg, path, context);
+  try {
+    const samples = await extract(pkg, job);
+    return { samples, ...(path === undefined ? {} : { path }), files: job.files, findings: distinct(job.findings) };
+  } catch (error) {
+    job.undo();
+    throw error;
+  }
+}
+
+async function extract(pkg: ModelPackage, job: Extraction): Promise<CartonSampleResult[]> {
   const samples: CartonSampleResult[] = [];
   for (const [index, { name, description, inputs, expected }] of (pkg.samples?.selfTests ?? []).entries()) {
     const title = name ?? `self test ${index + 1}`;
@@ -40,7 +51,7 @@ export async function listExamples(options: ExamplesOptions, context: OpsContext
     const values = { inputs: await job.each(inputs, `${folder}/inputs`), outputs: await job.each(outputs, `${folder}/outputs`) };
     samples.push({ kind: 'example', name: title, ...(description === undefined ? {} : { description }), ...values });
   }
-  return { samples, ...(path === undefined ? {} : { path }), files: job.files, findings: distinct(job.findings) };
+  return samples;
 }
 
 function toValues(tensors: ReadonlyMap<string, LazyTensor>): ReadonlyMap<string, SampleValue> {
@@ -50,6 +61,8 @@ function toValues(tensors: ReadonlyMap<string, LazyTensor>): ReadonlyMap<string,
 class Extraction {
   files = 0;
   readonly findings: Finding[] = [];
+  /** Files and folders that were not there before, the outer ones first. */
+  readonly #made: string[] = [];
 
   constructor(
     readonly pkg: ModelPackage,
@@ -59,9 +72,10 @@ class Extraction {
 
   async each(values: ReadonlyMap<string, SampleValue>, folder: string): Promise<SampleValueResult[]> {
     const results: SampleValueResult[] = [];
+    const names = toFileNames([...values.keys()]);
     for (const [name, value] of values) {
       const { about, bytes, extension } = value.kind === 'tensor' ? encode(await value.load()) : await this.#readFile(value.path);
-      const file = this.#write(`${folder}/${toFileName(name)}${extension}`, bytes);
+      const file = this.#write(`${folder}/${names.get(name)}${extension}`, bytes);
       results.push({ name, about, ...(file === undefined ? {} : { file }) });
     }
     return results;
@@ -80,17 +94,23 @@ class Extraction {
         message: `Its name says ${JSON.stringify(extension)}, its bytes are ${media.type}`,
         where: path,
       });
-    const suffix = extension !== '' ? extension : (extensionsOf[media?.type ?? '']?.[0] ?? '');
+    const suffix = /^\.[a-z0-9]{1,8}$/.test(extension) ? extension : (extensionsOf[media?.type ?? '']?.[0] ?? '');
     return { about: describeMedia(media, bytes.byteLength), bytes, extension: suffix };
   }
 
   #write(path: string, bytes: Uint8Array): string | undefined {
     if (this.target === undefined) return undefined;
     const absolute = join(this.target, path);
-    mkdirSync(dirname(absolute), { recursive: true });
+    const folder = mkdirSync(dirname(absolute), { recursive: true });
+    if (folder !== undefined) this.#made.push(folder);
+    if (!existsSync(absolute)) this.#made.push(absolute);
     replaceFile(absolute, bytes);
     this.files++;
     return path;
+  }
+
+  undo(): void {
+    for (const path of this.#made.toReversed()) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createError, type ModelPackage, type RunnableModel } from '../../core/index.js';
+import { createError, type Finding, type ModelPackage, type RunnableModel } from '../../core/index.js';
 import { fitsHost } from '../../formats/index.js';
 import { completeSamples, sampleFolders } from '../complete-samples.js';
 import type { OpsContext } from '../context.js';
@@ -29,6 +29,8 @@ export interface Runnable {
   readonly source: OpenedSource;
   readonly pkg: ModelPackage;
   readonly model: RunnableModel;
+  /** Files of the model that `materialize` leaves out, as nothing says what they should be. */
+  readonly findings: readonly Finding[];
   /** The model's files in a folder of its own, every byte proven; of a bare folder the folder itself. Gone when the context closes. */
   materialize(): Promise<string>;
 }
@@ -52,11 +54,16 @@ export async function openRunnable(options: RunnableOptions, context: OpsContext
     runtime,
     ...(version === undefined ? {} : { version }),
     ...(typeof layoutVersion === 'number' ? { layoutVersion } : {}),
-    options: { ...run.options, ...parseRunnerOptions(options.opts ?? [], context) },
+    options: { ...(pkg.typedOptions ?? toTyped(run.options)), ...parseRunnerOptions(options.opts ?? [], context) },
     inputs: io.inputs,
     outputs: io.outputs,
   };
-  return { source, pkg, model, materialize: () => materialize(source, pkg, options.location, context) };
+  return { source, pkg, model, findings: listLeftOut(pkg), materialize: () => materialize(source, pkg, options.location, context) };
+}
+
+/** Where nobody kept the types, whole numbers are integers. */
+function toTyped(options: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, Number.isSafeInteger(value) ? BigInt(value as number) : value]));
 }
 
 function assertPlatform({ extra }: ModelPackage, location: string): void {
@@ -70,6 +77,20 @@ function assertPlatform({ extra }: ModelPackage, location: string): void {
   });
 }
 
+/** What MANIFEST does not cover could be added by anybody without the model hash changing: it does not run. */
+function listLeftOut({ format, parts }: ModelPackage): Finding[] {
+  if (format !== 'carton') return [];
+  return parts
+    .filter(({ path, digest }) => path.startsWith('model/') && digest === undefined)
+    .map(({ path }) => ({
+      level: 'warning',
+      code: 'carton/unlisted-member',
+      message: `Left out: ${JSON.stringify(path)} is not covered by MANIFEST, so that nothing says what it should be`,
+      where: path,
+      hint: 'Pack the model again if it belongs to it',
+    }));
+}
+
 /** One ONNX model needs nobody to say so. */
 function guessRuntime({ parts }: ModelPackage): string | undefined {
   return parts.filter(({ path }) => path.endsWith('.onnx')).length === 1 ? 'onnx' : undefined;
@@ -77,11 +98,12 @@ function guessRuntime({ parts }: ModelPackage): string | undefined {
 
 async function materialize(
   source: OpenedSource,
-  { format, parts, linked = [] }: ModelPackage,
+  { format, parts, linked = [], findings }: ModelPackage,
   location: string,
   context: OpsContext,
 ): Promise<string> {
   if (source.kind === 'folder') return source.tree.root;
+  assertListed(findings, location);
   const folder = mkdtempSync(join(context.env['TMPDIR'] || tmpdir(), 'modelport-run-'));
   context.keep({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   const files = join(folder, 'package');
@@ -90,8 +112,19 @@ async function materialize(
     return files;
   }
   const model = join(files, 'model');
-  if ([...parts, ...linked].some(({ path }) => path.startsWith('model/')))
-    await unpackOpened(source, { location, output: files, include: ['model/**'] }, context);
+  if ([...parts, ...linked].some(({ path, digest }) => path.startsWith('model/') && digest !== undefined))
+    await unpackOpened(source, { location, output: files, include: ['model/**'], onlyListed: true }, context);
   else mkdirSync(model, { recursive: true });
   return model;
+}
+
+function assertListed(findings: readonly Finding[], location: string): void {
+  const first = findings.find(({ code }) => code === 'carton/bad-manifest');
+  if (first === undefined) return;
+  throw createError('ops/refused', {
+    message: `Cannot run "${location}": ${first.message}`,
+    where: first.where,
+    hint: '`modelport validate` says everything that is wrong',
+    findings: [first],
+  });
 }

@@ -4,7 +4,7 @@ import { findRuntime, judgeOptions, runtimes } from '../../runtimes/index.js';
 import { checkTensors } from '../../tensors/index.js';
 import type { OpsContext } from '../context.js';
 import { type Consent, assertConsent } from './consent.js';
-import { openRunnable, type Runnable, type RunnableOptions } from './runnable.js';
+import type { Runnable, RunnableOptions } from './runnable.js';
 
 export interface SessionOptions extends RunnableOptions {
   readonly allowCode?: Consent;
@@ -27,12 +27,7 @@ export interface OpenSession extends Runnable {
 
 const defaultTimeoutSeconds = 600;
 
-/** Everything up to the loaded model: platform, runtime, consent, options, framework version, files. The session ends when the context closes. */
-export async function openSession(options: SessionOptions, context: OpsContext): Promise<OpenSession> {
-  const runnable = await openRunnable(options, context);
-  return startSession(runnable, options, context);
-}
-
+/** Everything up to the loaded model: runtime, consent, options, framework version, files. The session ends when the context closes. */
 export async function startSession(runnable: Runnable, options: SessionOptions, context: OpsContext): Promise<OpenSession> {
   const { model } = runnable;
   const runtime = findRuntime(model.runtime);
@@ -49,7 +44,7 @@ export async function startSession(runnable: Runnable, options: SessionOptions, 
   const timeoutMs = (options.timeout ?? runnable.pkg.run.timeout ?? defaultTimeoutSeconds) * 1000;
   const session = await runtime.start(model, await runnable.materialize(), environment, timeoutMs);
   context.keep(session);
-  const findings = [...judgeOptions(model, runtime), ...acceptance.findings, ...session.findings];
+  const findings = [...runnable.findings, ...judgeOptions(model, runtime), ...acceptance.findings, ...session.findings];
   return { ...runnable, runtime, session, timeoutMs, findings };
 }
 

@@ -12,10 +12,12 @@ import { compareTensors } from '../../tensors/index.js';
 import type { OpsContext } from '../context.js';
 import { distinct } from '../package.js';
 import type { TestCaseResult, TestOutputResult, TestResult } from '../results.js';
+import { onlyDeclared } from './record.js';
 import { openRunnable } from './runnable.js';
 import { infer, type OpenSession, type SessionOptions, startSession, toError } from './session.js';
+import { keepExpectations, planUpdate, type RanCase, type UpdateOptions } from './update.js';
 
-export interface TestOptions extends SessionOptions {
+export interface TestOptions extends SessionOptions, UpdateOptions {
   /** Over those of the package; without any 1e-5 and 1e-8, as numpy.allclose. */
   readonly rtol?: number;
   readonly atol?: number;
@@ -30,20 +32,27 @@ export async function test(options: TestOptions, context: OpsContext): Promise<T
   const runnable = await openRunnable({ ...options, withSamples: true }, context);
   const named = (runnable.pkg.samples?.selfTests ?? []).map((one, index) => ({
     one,
+    index,
     name: one.name ?? `self test ${index + 1}`,
     number: String(index + 1),
   }));
+  const target = await planUpdate(options, runnable, options.location);
   const chosen = chooseTests(named, options);
   if (chosen.length === 0)
     return summarize([], [{ level: 'warning', code: 'test/no-tests', message: `"${options.location}" has no self tests: nothing was tested` }]);
   const opened = await startSession(runnable, options, context);
-  const cases: TestCaseResult[] = [];
-  for (const { one, name } of chosen) {
+  const cases: RanCase[] = [];
+  for (const { one, index, name } of chosen) {
     const item = context.progress.start('test', name);
-    cases.push(await runCase(one, name, opened, options, context));
+    cases.push({ index, ...(await runCase(one, name, opened, options, context)) });
     item.done();
   }
-  return summarize(cases, opened.findings, { name: opened.runtime.id, version: opened.session.version });
+  const runtime = { name: opened.runtime.id, version: opened.session.version };
+  const results = cases.map(({ result }) => result);
+  if (target === undefined) return summarize(results, opened.findings, runtime);
+  const { written, kept, findings } = await keepExpectations(cases, target, options, context);
+  const marked = cases.map(({ index, result }): TestCaseResult => (kept.has(index) ? { ...result, kept: true } : result));
+  return { ...summarize(marked, [...opened.findings, ...findings], runtime), ...(written === undefined ? {} : { written }) };
 }
 
 function chooseTests<T extends { readonly name: string; readonly number: string }>(
@@ -78,18 +87,30 @@ function summarize(cases: readonly TestCaseResult[], findings: readonly Finding[
 }
 
 /** A session that has ended fails every later case too, each with the reason. */
-async function runCase(one: SelfTest, name: string, opened: OpenSession, options: TestOptions, context: OpsContext): Promise<TestCaseResult> {
+async function runCase(one: SelfTest, name: string, opened: OpenSession, options: TestOptions, context: OpsContext): Promise<Omit<RanCase, 'index'>> {
+  const expects = [...(one.expected?.keys() ?? [])];
+  let given: { readonly outputs?: NamedTensors } = {};
   try {
     const { outputs, findings } = await answer(await loadAll(one.inputs), opened, context);
-    if (one.expected === undefined || one.expected.size === 0) {
-      if (hasErrors(findings)) throw toError('runtime/bad-output', findings);
-      return { name, status: 'skipped', outputs: [], message: 'It ran, and the package does not say what should come out', findings };
-    }
-    return compare(name, outputs, await loadAll(one.expected), findings, { rtol: one.rtol, atol: one.atol, ...options });
+    if (!hasErrors(findings)) given = { outputs: onlyDeclared(outputs, opened.model.outputs).outputs };
+    const { rtol, atol } = one;
+    return { result: await judgeAnswer(one, name, outputs, findings, { rtol, atol, ...options }), expects, ...given };
   } catch (error) {
     if (!isToolkitError(error) || error.code === 'core/cancelled' || error.exitCode === 70) throw error;
-    return { name, status: 'failed', outputs: [], message: error.message, findings: error.findings };
+    return { result: { name, status: 'failed', outputs: [], message: error.message, findings: error.findings }, expects, ...given };
   }
+}
+
+async function judgeAnswer(
+  { expected }: SelfTest,
+  name: string,
+  outputs: NamedTensors,
+  findings: readonly Finding[],
+  tolerance: Tolerance,
+): Promise<TestCaseResult> {
+  if (expected !== undefined && expected.size > 0) return compare(name, outputs, await loadAll(expected), findings, tolerance);
+  if (hasErrors(findings)) throw toError('runtime/bad-output', findings);
+  return { name, status: 'skipped', outputs: [], message: 'It ran, and the package does not say what should come out', findings };
 }
 
 async function answer(

@@ -3,8 +3,8 @@
 import json
 import os
 import queue
+import select
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -56,7 +56,7 @@ class Channel:
         self._sink = sink
         self._frames = queue.Queue()
         self._cancelled = set()
-        _die_with_parent()
+        _watch_parent(source)
         threading.Thread(target=self._read_all, daemon=True).start()
 
     def receive(self):
@@ -166,16 +166,29 @@ class Channel:
         return data
 
 
-def _die_with_parent():
-    """On Linux the kernel sees to it, whatever holds the interpreter; elsewhere the end of the stream does."""
-    if sys.platform != "linux":
+def _watch_parent(source):
+    """
+    Starts a process that kills the group when modelport is gone: the thread that reads may wait for ever for a model that never lets other threads
+    run. It is nobody's child, so that a model that waits for its own does not wait for it.
+    """
+    group = os.getpid()
+    if not hasattr(os, "fork") or os.getpgrp() != group:
+        return
+    between = os.fork()
+    if between > 0:
+        os.waitpid(between, 0)
         return
     try:
-        import ctypes
-
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    except Exception:
-        pass
+        if os.fork() == 0:
+            os.closerange(0, source)
+            os.closerange(source + 1, 256)
+            poll = select.poll()
+            # No events but the end of the connection, which is always told.
+            poll.register(source, 0)
+            poll.poll()
+            os.killpg(group, signal.SIGKILL)
+    finally:
+        os._exit(0)
 
 
 def to_array(tensor):

@@ -15,9 +15,7 @@ export function toOptionFields(options: RunnableModel['options']): readonly Opti
       case 'bigint':
         return [{ name, type: 'integer', value: String(value) }];
       case 'number':
-        return [
-          { name, type: Number.isInteger(value) ? 'integer' : 'float', value: Number.isInteger(value) ? BigInt(value).toString() : String(value) },
-        ];
+        return [{ name, type: 'float', value: String(value) }];
       case 'boolean':
         return [{ name, type: 'boolean', value: String(value) }];
       default:

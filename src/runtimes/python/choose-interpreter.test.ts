@@ -95,4 +95,13 @@ describe('the Pythons of a machine', () => {
     });
     expect(await torchscriptRuntime.accepts(asking(), environment({}))).toMatchObject({ yes: false, reason: 'no torch is on this machine' });
   });
+
+  it('are taken at their release where torch was built from sources, and not where it is a pre-release', async () => {
+    writePython('built/bin/python', '3.11.2', { numpy: '1.24.2', torch: '1.13.0a0+gitunknown' });
+    const built = environment({ MODELPORT_PYTHONS: join(folder, 'built') });
+    expect(await torchscriptRuntime.accepts(asking('>=1.9, <3'), built)).toEqual({ yes: true, version: '1.13.0', findings: [] });
+    writePython('early/bin/python', '3.11.2', { numpy: '1.24.2', torch: '2.1.0.dev20230815+cpu' });
+    const early = environment({ MODELPORT_PYTHONS: join(folder, 'early') });
+    expect(await torchscriptRuntime.accepts(asking('>=1.9, <3'), early)).toMatchObject({ yes: false });
+  });
 });

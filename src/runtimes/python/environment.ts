@@ -2,19 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { withLock } from '../../bytes/index.js';
-import { createError, type RuntimeEnvironment } from '../../core/index.js';
+import { createError } from '../../core/index.js';
 import { childEnvironment } from '../child/child-environment.js';
 import { runProgram } from '../child/run-program.js';
+import type { EnvironmentRequest } from './environment-request.js';
 import { installPackages, listForPip } from './install-packages.js';
 import type { Interpreter } from './interpreter.js';
 import type { Packages } from './packages.js';
-
-/** What making an environment needs to know besides what goes into it. `folder` is the model's. */
-export interface EnvironmentRequest extends RuntimeEnvironment {
-  readonly location: string;
-  readonly folder: string;
-  readonly timeoutMs: number;
-}
 
 /** Stands in an environment that is whole. */
 const readyName = '.modelport-ready';

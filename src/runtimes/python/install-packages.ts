@@ -5,7 +5,7 @@ import { drain, escapeForDisplay, fromFile, verified } from '../../bytes/index.j
 import { createError, parseDigest } from '../../core/index.js';
 import { childEnvironment } from '../child/child-environment.js';
 import { runProgram } from '../child/run-program.js';
-import type { EnvironmentRequest } from './environment.js';
+import type { EnvironmentRequest } from './environment-request.js';
 import type { Wheel } from './lock.js';
 import { lockName, type Packages } from './packages.js';
 

@@ -34,9 +34,12 @@ export const torchscriptRuntime: Runtime = {
   start,
 };
 
+/** Built from the sources of 1.13, as distributions do, torch calls itself `1.13.0a0+gitunknown`; that is no pre-release. */
+const sourceBuild = /a0\+git\w*$/;
+
 const wanted: Wanted = {
   framework: 'torch',
-  versionOf: ({ torch }) => (torch === undefined ? undefined : (torch.version ?? 'unknown')),
+  versionOf: ({ torch }) => (torch === undefined ? undefined : (torch.version ?? 'unknown').replace(sourceBuild, '')),
   isComplete: ({ numpy }) => numpy !== undefined,
   installHint: 'Install PyTorch and NumPy into a Python 3: python3 -m pip install torch numpy',
 };
