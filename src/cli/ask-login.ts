@@ -1,3 +1,4 @@
+import { hasPerson } from './ask.js';
 import { usageError } from './errors.js';
 import type { CliIo } from './io.js';
 
@@ -18,10 +19,6 @@ export async function readPassword(io: CliIo, fromStdin: boolean): Promise<strin
     throw usageError('Cannot log in: nobody is there to be asked for the password', 'Add --password-stdin and write it to standard input');
   const { password } = await import('@clack/prompts');
   return answered(await password({ message: 'Password or access token', ...streams(io) }));
-}
-
-function hasPerson({ stdin, stderr }: CliIo): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 function streams(io: CliIo) {

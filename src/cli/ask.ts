@@ -1,8 +1,13 @@
 import type { CliIo } from './io.js';
 
+/** Whether somebody can be asked. */
+export function hasPerson({ stdin, stderr }: CliIo): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
 /** A question with yes or no; without a terminal nobody is asked and the answer is no. Escape and Ctrl-C are no, too. */
 export async function askYesNo(io: CliIo, question: string): Promise<boolean> {
-  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return false;
+  if (!hasPerson(io)) return false;
   const { confirm } = await import('@clack/prompts');
   const answer = await confirm({
     message: question,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { collect } from '../../src/bytes/index.js';
 import { defaultLimits, type Descriptor } from '../../src/core/index.js';
+import { pack } from '../../src/ops/index.js';
 import { openLayout } from '../../src/store/index.js';
 import { type CartonBench, createCartonBench, echoModel, echoToml, floatsNpy, png, sha256Of } from '../support/carton-bench.js';
 import { minimalToml } from '../support/carton-files.js';
@@ -41,6 +42,7 @@ describe('packed', () => {
       run: { runtime: 'noop', version: '=1.0.0' },
       findings: [],
     });
+    expect(seen['extra']).not.toHaveProperty('shortDescription');
     expect(await bench.json('validate', 'echo.carton', '--strict')).toMatchObject({ code: 0, document: { valid: true, findings: [] } });
     expect(await bench.json('inspect', 'echo.carton', '--digest')).toMatchObject({ document: { digest: `sha256:${bench.sha256('echo.carton')}` } });
     expect(await bench.run('test', 'echo.carton')).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed') });
@@ -148,7 +150,6 @@ describe('what cannot be packed leaves nothing', () => {
       signal: control.signal,
       progress: { start: () => ({ advance: () => control.abort(), done: () => {} }) },
     });
-    const { pack } = await import('../../src/ops/index.js');
     const options = { dir: 'big', format: 'carton', runner: 'noop', frameworkVersion: '*' };
     await expect(pack({ ...options, output: 'big.carton' }, context)).rejects.toMatchObject({ code: 'core/cancelled' });
     expect(listFiles(bench.base)).toEqual(before);

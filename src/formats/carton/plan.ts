@@ -1,6 +1,5 @@
 import { createError, type Description, type Finding, type ModelPackage } from '../../core/index.js';
 import { toAnnotations } from './artifact.js';
-import type { CartonInfo } from './carton.js';
 import { type CartonSettings, readSettings } from './carton-settings.js';
 import { listLosses } from './losses.js';
 import { assertPaths, type CartonPlan, textMember } from './member-plan.js';

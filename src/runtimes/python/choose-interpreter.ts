@@ -37,10 +37,7 @@ export async function chooseInterpreter(model: RunnableModel, wanted: Wanted, en
     else incomplete ??= interpreter;
   }
   if (incomplete !== undefined) return { kind: 'found', interpreter: incomplete, version: wanted.versionOf(incomplete) ?? '', findings: [] };
-  return (
-    ('problem' in requirement ? undefined : choosePreRelease(others, requirement, asked, wanted)) ??
-    chooseOther(others, asked, wanted, environment.anyVersion === true)
-  );
+  return chooseOther(others, asked, wanted, environment.anyVersion === true);
 }
 
 function chooseOther(others: readonly Interpreter[], asked: string, wanted: Wanted, anyVersion: boolean): Choice {
