@@ -27,6 +27,7 @@ export * from './registry/scrub.js';
 export * from './registry/serve.js';
 export * from './registry/warm.js';
 export type { NetworkOptions } from './registries.js';
+export * from './registry/results.js';
 export * from './results.js';
 export { run, type RunOptions } from './run/run.js';
 export type { SessionOptions } from './run/session.js';

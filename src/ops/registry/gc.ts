@@ -1,6 +1,6 @@
 import { prune } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
-import type { RegistryGcResult } from '../results.js';
+import type { RegistryGcResult } from './results.js';
 import { parseDuration } from './duration.js';
 import { openServedStore } from './open-registry-store.js';
 

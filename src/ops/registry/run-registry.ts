@@ -3,7 +3,7 @@ import { createMetrics, createRegistry, listen, type RegistryListener, type Upst
 import { type LayoutRegistryStore, markMirror } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
 import { toAbsolute } from '../paths.js';
-import type { RegistryServeResult } from '../results.js';
+import type { RegistryServeResult } from './results.js';
 import { listChores } from './chores.js';
 import { createFrontDoor } from './front-door.js';
 import { startHousekeeping } from './housekeeping.js';

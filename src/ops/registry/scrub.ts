@@ -2,7 +2,7 @@ import { createError } from '../../core/index.js';
 import { parseByteSize } from '../../buildfile/index.js';
 import { scrub } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
-import type { RegistryScrubResult } from '../results.js';
+import type { RegistryScrubResult } from './results.js';
 import { openServedStore } from './open-registry-store.js';
 
 export interface ScrubOptions {

@@ -1,5 +1,6 @@
 import type { OpsContext } from '../context.js';
-import type { LongRunning, RegistryServeResult } from '../results.js';
+import type { LongRunning } from '../results.js';
+import type { RegistryServeResult } from './results.js';
 import { startLongRunning } from './long-running.js';
 import type { ServeOptions } from './serve-options.js';
 

@@ -6,7 +6,7 @@ import { markMirror, openLayout } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
 import { toAbsolute } from '../paths.js';
 import { parseRemote, type RemoteReference } from '../remote-reference.js';
-import type { RegistryWarmResult } from '../results.js';
+import type { RegistryWarmResult } from './results.js';
 import { openRemote, openSource, type ShelfSource } from '../source.js';
 
 export interface WarmOptions {
