@@ -36,7 +36,7 @@ What the specification allows is read, what breaks it is a finding with file, li
 - \`short_description\`, \`license\`, \`repository\` and \`homepage\` are known, as in the newest text of the format;
 - \`spec_version\` other than 1 is refused.
 
-Every file is held against its hash before it is used. \`inspect\`, \`validate\` and \`verify\` fetch no links.
+Every file is held against its hash before it is used. \`inspect\`, \`validate\`, and \`verify\` without \`--links\`, fetch no links.
 
 \`required_framework_version\` is a requirement of Rust's semver, not of npm: a bare \`1.2.3\` means \`^1.2.3\`, comparators are joined by commas, \`=2.0\` is any
 2.0.x, there is no \`||\`. Versions are taken as frameworks write them: \`3.11.7+\` is 3.11.7, \`1.13.1+cu117\` is 1.13.1, \`2.0.1a0\` is a pre-release.
@@ -78,7 +78,7 @@ is kept by its hash in \`$MODELPORT_HOME/cache\`, hashed again whenever it is us
 missing.
 
 \`push\` and \`copy\` keep links as they are, with \`--inflate\` they bring the files inside. \`modelport carton links check\` fetches and hashes what every URL
-serves, and keeps nothing.
+serves, and keeps nothing; \`verify --links\` hashes what is linked beside what is inside.
 
 ## At a URL
 

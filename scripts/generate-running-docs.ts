@@ -109,6 +109,13 @@ nobody expects is a warning.
 A self test without expected outputs only runs: it is *skipped*, never passed. What fails says by how much and where. The exit status is 1 when one failed,
 and \`--only\` chooses some by name or number.
 
+## Recording
+
+\`run … --record NAME\` keeps what went in and came out as a self test, with \`--as example\` as an example, runtime and version noted in its description.
+\`test --record\` gives an expectation to self tests that have none, and \`test --update\` replaces those that failed, after the difference was shown and a
+person, or \`-y\`, has said yes. In a folder the tensors become .npy or .json files and \`modelport.toml\` names them; a carton is never changed: \`--to PLACE\`
+says where the new one goes.
+
 ## Between modelport and a model's process
 
 A runtime that runs in a process of its own talks to it over two file descriptors, 3 to the process and 4 from it. Whoever writes such a process needs no

@@ -3,11 +3,9 @@
  * URL, whole or in parts. Knows neither registries nor packages, and never logs in by itself.
  */
 export { fetchFile, type FetchedFile } from './fetch-file.js';
-export type { FileAccessOptions } from './file-requests.js';
 export { showUrl } from './file-url.js';
 export { createHttpClient } from './http-client.js';
 export { hostOf, isLoopbackHost } from './http-url.js';
-export type { HttpBody, HttpClient, HttpMethod, HttpOptions, HttpRequest, HttpResponse, Timeouts, TlsOptions } from './http.js';
-export type { RemoteFile, RemoteFileOptions } from './remote-file.js';
+export type { HttpBody, HttpClient, HttpMethod, HttpRequest, HttpResponse, Timeouts, TlsOptions } from './http.js';
 export { openRemoteFile } from './open-remote-file.js';
 export { defaultRetry, isPassing, isPassingError, parseRetryAfter, type RetryPolicy, toDelay, wait } from './retry.js';

@@ -1,4 +1,4 @@
-import type { ModelPackage } from '../core/index.js';
+import type { FilesSource, ModelPackage, PackageSource } from '../core/index.js';
 import { detectFormat } from '../formats/index.js';
 import type { OpsContext } from './context.js';
 import type { OpenedSource } from './source.js';
@@ -19,4 +19,11 @@ export async function completeSamples(
   const whole = await overlayLinked(source, linked, context);
   const detected = await detectFormat(whole);
   return detected === undefined ? pkg : detected.reader.read(whole, { limits: context.limits });
+}
+
+/** The same source with everything that is linked, fetched and hashed; undefined when nothing is. */
+export async function completeLinked(source: PackageSource, context: OpsContext): Promise<FilesSource | undefined> {
+  const detected = await detectFormat(source);
+  const { linked = [] } = detected === undefined ? {} : await detected.reader.read(source, { limits: context.limits });
+  return linked.length === 0 ? undefined : overlayLinked(source, linked, context);
 }

@@ -2,9 +2,10 @@ import { createStreamHash } from '../bytes/index.js';
 import { type Digest, type Finding, isToolkitError, type ModelPackage, parseDigest, type Part } from '../core/index.js';
 import { fitsHost } from '../formats/index.js';
 import { completeWeights } from './complete-weights.js';
+import { completeLinked } from './complete-samples.js';
 import type { OpsContext } from './context.js';
 import { describeMounts } from './mountable.js';
-import { distinct, readSource } from './package.js';
+import { distinct, type OpenedPackage, readSource } from './package.js';
 import type { InspectResult, PartResult } from './results.js';
 import { readHostTriple } from './run/host.js';
 import { type OpenedSource, openSource } from './source.js';
@@ -15,12 +16,14 @@ export interface InspectOptions {
   readonly tensors?: boolean;
   /** Also digests that have to be computed. */
   readonly digest?: boolean;
+  /** Also what is only linked: fetched and hashed, so that it is seen as if it were inside. */
+  readonly links?: boolean;
 }
 
 /** What a package is, from headers only: manifest, config, and the first bytes of the weight files. */
 export async function inspect(options: InspectOptions, context: OpsContext): Promise<InspectResult> {
   const source = await openSource(options.location, context);
-  const { pkg, known } = await readSource(source, isFar(source) ? toFar(context) : context);
+  const { pkg, known } = await readPackage(source, options.links === true, isFar(source) ? toFar(context) : context);
   // Of a file at a URL each weight header is a request of its own.
   const looksInto = known && (source.kind !== 'files' || source.from !== 'url' || options.tensors === true);
   const completed = looksInto ? await completeWeights(pkg, context) : { pkg, weightFiles: [] };
@@ -44,9 +47,15 @@ export async function inspect(options: InspectOptions, context: OpsContext): Pro
     extra,
     findings: distinct(findings).map((finding) => (isFar(source) ? toFarFinding(finding, options.location) : finding)),
     ...(platform === undefined ? {} : { platform }),
+    ...(pkg.linked === undefined ? {} : { linked: pkg.linked }),
     ...(options.tensors === true ? { tensors: completed.weightFiles.flatMap((file) => file.tensors) } : {}),
     ...(source.kind === 'oci' && pkg.format === 'modelpack' ? { mountable: describeMounts(pkg) } : {}),
   };
+}
+
+async function readPackage(source: OpenedSource, links: boolean, context: OpsContext): Promise<Pick<OpenedPackage, 'pkg' | 'known'>> {
+  const whole = links && source.kind !== 'folder' ? await completeLinked(source, context) : undefined;
+  return readSource(whole === undefined ? source : { ...whole, from: 'folder' }, context);
 }
 
 type Platform = NonNullable<InspectResult['platform']>;

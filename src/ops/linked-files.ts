@@ -6,7 +6,7 @@ import { type FileCache, openFileCache } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { assertOnline, fetchLink, isOfThisMachine, namedLinks, toReason } from './fetch-link.js';
 
-export { type CheckedLink, checkLinks } from './check-links.js';
+export { checkLinks } from './check-links.js';
 
 /** A linked file that is on this machine and was hashed. */
 export interface LinkedFile {

@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFileRanges, openZip, readFolder } from '../bytes/index.js';
 import { createError, type FilesSource, isToolkitError, type RangeSource } from '../core/index.js';
-import { openRemoteFile } from '../http/index.js';
 import type { OpsContext } from './context.js';
 import { createFileClient } from './registries.js';
 
@@ -55,6 +54,7 @@ function isFile(path: string): boolean {
 /** A package at a URL, read by range. */
 export async function openPackageUrl(url: string, location: string, context: OpsContext): Promise<FilesPackage> {
   const { limits, counters, signal } = context;
+  const { openRemoteFile } = await import('../http/index.js');
   const { plainHttp } = context.network;
   const bytes = await openRemoteFile(url, { client: await createFileClient(context), limits, counters, plainHttp, signal });
   context.keep(bytes);

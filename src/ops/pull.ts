@@ -1,7 +1,7 @@
 import { createError } from '../core/index.js';
 import { collect, twice } from '../bytes/index.js';
 import { parseManifest } from '../oci/index.js';
-import { isCartonFile, openCartonTarget } from './carton/carton-target.js';
+import { isCartonFile, openCartonTarget, toCartonTarget } from './carton/carton-target.js';
 import { copyCarton, isCarton } from './carton/copy-carton.js';
 import { asTask, type OpsContext } from './context.js';
 import { copySource } from './copy.js';
@@ -28,11 +28,9 @@ export async function pull(options: PullOptions, given: OpsContext): Promise<Pul
   assertMeaningful(options, context);
   const reference = parseRemote(options.name, 'pull');
   const source = await openRemote(reference, options.name, context);
+  const becomesCarton = options.output === undefined ? options.inflate === true : isCartonFile(options.output, context);
+  if (becomesCarton && (await isCarton(source))) return pullCarton(source, options, context);
   if (options.output === undefined) return keep(source, options, context);
-  if (isCartonFile(options.output, context) && (await isCarton(source))) {
-    const { output } = options;
-    return { ...(await copyCarton(source, () => openCartonTarget({ output }, context), options.inflate === true, context)), findings: [] };
-  }
   if (options.shared === true) {
     const kept = await keep(source, options, context);
     const { path, files, findings } = await unpackOpened(
@@ -54,6 +52,18 @@ export async function pull(options: PullOptions, given: OpsContext): Promise<Pul
     copied: [],
     findings,
   };
+}
+
+/** One file, or with everything inside into the local store. */
+async function pullCarton(source: ShelfSource, options: PullOptions, context: OpsContext): Promise<PullResult> {
+  const { name, output, include = [], exclude = [], sameOwner, shared } = options;
+  if (include.length + exclude.length > 0 || sameOwner === true || shared === true)
+    throw createError('ops/bad-option', {
+      message: `Cannot pull "${name}" into one file with --include, --exclude, --same-owner or --shared: those are about files in a folder`,
+      hint: 'Leave them out, or name a folder with -o',
+    });
+  const open = async () => (output === undefined ? toCartonTarget(await openStoreTarget(source.name, context)) : openCartonTarget({ output }, context));
+  return { ...(await copyCarton(source, open, options.inflate === true, context)), findings: [] };
 }
 
 /** What would be passed over in silence is refused. */

@@ -56,8 +56,8 @@ function toPushed({ host, repository, tag }: RemoteReference): PushResult['pushe
 }
 
 /** A finished package is sent as it is. */
-function assertNothingToPack({ source, vintage, layers, set, file, hybrid }: PushOptions): void {
-  if (vintage === undefined && layers === undefined && set === undefined && file === undefined && hybrid !== true) return;
+function assertNothingToPack({ source, vintage, layers, set, file, hybrid, runner, frameworkVersion, opts }: PushOptions): void {
+  if ([vintage, layers, set, file, runner, frameworkVersion, opts].every((each) => each === undefined) && hybrid !== true) return;
   throw createError('ops/bad-option', {
     message: `Cannot change "${source}" on its way: it is a package already`,
     hint: '`modelport convert` writes another vintage, `modelport edit` a changed copy; both can write to a registry',

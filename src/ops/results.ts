@@ -1,5 +1,5 @@
 import type { InferenceOutput } from '../tensors/index.js';
-import type { Digest, Finding, Identity, Io, NamedDescriptor, Role, Run, TensorInfo, WeightsSummary } from '../core/index.js';
+import type { Digest, Finding, Identity, Io, LinkedPart, NamedDescriptor, Role, Run, TensorInfo, WeightsSummary } from '../core/index.js';
 
 /** The results of the verbs, exactly as `--json` prints them (docs/json.md). Fields may be added, never renamed. */
 
@@ -30,6 +30,8 @@ export interface InspectResult {
   readonly findings: readonly Finding[];
   /** Where it may run, when it says so. `host` is null for a machine that has no target triple. */
   readonly platform?: { readonly required: readonly string[]; readonly host: string | null; readonly fits: boolean };
+  /** Files that lie elsewhere; absent when there are none. */
+  readonly linked?: readonly LinkedPart[];
   readonly tensors?: readonly TensorInfo[];
   /** Which container runtimes can mount this form, and what `pack` option mends it where they cannot. */
   readonly mountable?: readonly { readonly runtime: string; readonly yes: boolean; readonly reason: string }[];

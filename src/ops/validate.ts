@@ -1,5 +1,6 @@
 import { createError, hasErrors } from '../core/index.js';
 import { detectFormat } from '../formats/index.js';
+import { completeLinked } from './complete-samples.js';
 import type { OpsContext } from './context.js';
 import { describeFolder } from './folder.js';
 import { describeForeign } from './foreign.js';
@@ -11,6 +12,8 @@ export interface ValidateOptions {
   readonly location: string;
   /** Warnings count as errors. */
   readonly strict?: boolean;
+  /** Also what is only linked: fetched and hashed. */
+  readonly links?: boolean;
 }
 
 /** The rules of the package's specification, one finding a breach; of a bare folder, what would keep `pack` from working. */
@@ -29,7 +32,7 @@ export async function validate(options: ValidateOptions, context: OpsContext): P
   const raw =
     source.kind === 'folder'
       ? (await describeFolder(source, context)).pkg.findings
-      : await detected?.reader.validate(source, { limits: context.limits });
+      : await detected?.reader.validate((options.links === true ? await completeLinked(source, context) : undefined) ?? source, { limits: context.limits });
   const findings = distinct(raw ?? []);
   const failing = options.strict === true ? findings.some((finding) => finding.level !== 'note') : hasErrors(findings);
   return {

@@ -71,7 +71,7 @@ function compareNumeric(actual: NumericTensor, expected: NumericTensor, toleranc
   const at = unravel(worst, expected.shape);
   const [found, wanted] = [showElement(left, worst, expected.dtype), showElement(right, worst, expected.dtype)];
   const width = expected.dtype.startsWith('complex') ? 2 : 1;
-  const distance = `off by ${error}${allowed === 0 ? '' : `, allowed ${allowed}`}`;
+  const distance = `off by ${toShort(error)}${allowed === 0 ? '' : `, allowed ${toShort(allowed)}`}`;
   const reason = `${count} of ${right.length / width} elements differ, most at [${at.join(', ')}]: expected ${wanted}, found ${found} (${distance})`;
   return { equal: false, reason, maxAbsError, at, actual: found, expected: wanted };
 }
@@ -95,4 +95,9 @@ function compareBytes(actual: NumericTensor, expected: NumericTensor): Compariso
   const bits = findDtype('name', expected.dtype)?.bits ?? 8;
   const at = unravel(Math.floor((Math.max(differing, 0) * 8) / bits), expected.shape);
   return { equal: false, reason: `the bytes differ, first at about [${at.join(', ')}]`, at };
+}
+
+/** For people: what binary fractions add behind is of no interest. */
+function toShort(value: number): string {
+  return String(Number(value.toPrecision(6)));
 }

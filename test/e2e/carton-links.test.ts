@@ -37,7 +37,8 @@ describe('shrink and inflate', () => {
     const { files } = await goes('ls', 'small.carton');
     expect(files.at(-1)).toEqual({ path: 'model/weights.bin', role: 'weights', size: null, linked: true, digest: `sha256:${hash}`, mode: null });
     expect((await bench.run('ls', '-l', 'small.carton')).stdout).toMatch(/linked .*model\/weights\.bin/);
-    expect(await goes('inspect', 'small.carton')).toMatchObject({ modelHash, findings: [] });
+    const url = `${web.url}/w`;
+    expect(await goes('inspect', 'small.carton')).toMatchObject({ modelHash, findings: [], linked: [{ path: 'model/weights.bin', urls: [url] }] });
     expect(web.asked).toEqual(['/w', '/other']);
     expect(await goes('carton', 'inflate', 'small.carton', 'whole.carton')).toMatchObject({ modelHash });
     expect(bench.sha256('whole.carton')).toBe(bench.sha256('echo.carton'));
@@ -93,6 +94,16 @@ describe('shrink and inflate', () => {
     expect(existsSync(bench.path('never.carton'))).toBe(false);
   });
 
+  it('in place', async () => {
+    const web = await serveWeb({ '/w': { bytes: weights } });
+    await bench.pack('echo', echoModel);
+    const before = bench.sha256('echo.carton');
+    await goes('carton', 'shrink', 'echo.carton', 'echo.carton', '--link', `${web.url}/w`);
+    expect(readFileSync(bench.path('echo.carton')).byteLength).toBeLessThan(20_000);
+    await goes('carton', 'inflate', 'echo.carton', 'echo.carton');
+    expect(bench.sha256('echo.carton')).toBe(before);
+  });
+
   it('says what cannot be done', async () => {
     await bench.pack('echo', echoModel);
     bench.write('folder', { 'net.bin': 'x' });
@@ -122,6 +133,10 @@ describe('what is linked is used', () => {
     expect(readFileSync(bench.path('out/model/weights.bin')).equals(weights)).toBe(true);
     expect(await goes('run', 'small.carton', '-i', 'x=[[1,2]]')).toMatchObject({ outputs: [{ data: [1, 2] }] });
     expect(await goes('unpack', 'small.carton', '-o', 'offline', '--offline')).toMatchObject({ files: 8 });
+    expect(web.asked).toEqual(['/w']);
+    expect((await goes('inspect', 'small.carton', '--links')).parts).toContainEqual(expect.objectContaining({ path: 'model/weights.bin', size: 100_000 }));
+    expect(await goes('inspect', 'small.carton', '--links')).not.toHaveProperty('linked');
+    expect(await goes('validate', 'small.carton', '--links', '--strict')).toMatchObject({ valid: true, findings: [] });
     expect(web.asked).toEqual(['/w']);
     expect(cached()).toHaveLength(1);
     expect(await goes('prune')).toMatchObject({ freedBytes: 100_000 });

@@ -104,6 +104,8 @@ it('what is linked stays linked on the way, unless it is to come inside', async 
   expect([await hashOf(`${host}/team/whole:v1`), await hashOf('whole.carton')]).toEqual([modelHash, modelHash]);
   expect(bench.sha256('whole.carton')).toBe(bench.sha256('echo.carton'));
   expect(readFileSync(bench.path('whole.carton')).includes(web.url)).toBe(false);
+  await goes('pull', `${host}/team/small:v1`, '--inflate');
+  expect((await goes('ls', `${host}/team/small:v1`, '--local')).files.filter(({ size }) => size === null)).toEqual([]);
 });
 
 it('a pull that is interrupted leaves nothing under the name', async () => {
@@ -118,4 +120,18 @@ it('a pull that is interrupted leaves nothing under the name', async () => {
   }
   expect(listFiles(bench.base).filter((path) => path.endsWith('.carton') || path.includes('.tmp'))).toEqual(['echo.carton']);
   expect(await goes('pull', name, '-o', 'out.carton')).toMatchObject({ modelHash: await hashOf('echo.carton') });
+});
+
+it('what would be passed over in silence is refused', async () => {
+  await bench.pack('echo', echoModel);
+  const name = `${await serveStore(bench)}/team/echo:v1`;
+  await goes('push', 'echo.carton', name);
+  for (const line of [
+    ['pull', name, '-o', 'out.carton', '--include', 'model/**'],
+    ['push', 'echo.carton', name, '--runner', 'noop'],
+    ['push', 'echo.carton', name, '--opt', 'x=1'],
+    ['pack', './echo', '-t', 'demo/echo:v1', '--compress'],
+  ])
+    expect(await bench.json(...line)).toMatchObject({ code: 2, document: { error: { code: 'ops/bad-option', hint: expect.any(String) } } });
+  expect(existsSync(bench.path('out.carton'))).toBe(false);
 });

@@ -14,8 +14,9 @@ export const inspect: CommandModule = {
       .argument('<location>', locationHelp, sourceArgument)
       .option('--tensors', 'list every tensor too')
       .option('--digest', 'compute digests that are not known without reading')
+      .option('--links', 'also fetch and look into what is only linked')
       .action((location, options) => {
-        const { tensors, digest } = options;
-        return cli.run(options, (ops, context) => ops.inspect({ location, ...given({ tensors, digest }) }, context), renderInspect);
+        const { tensors, digest, links } = options;
+        return cli.run(options, (ops, context) => ops.inspect({ location, ...given({ tensors, digest, links }) }, context), renderInspect);
       }),
 };

@@ -13,11 +13,12 @@ export const validate: CommandModule = {
     command
       .argument('<location>', locationHelp, sourceArgument)
       .option('--strict', 'exit with 1 on warnings, too')
+      .option('--links', 'also fetch what is only linked')
       .action((location, options) => {
-        const { strict } = options;
+        const { strict, links } = options;
         return cli.run(
           options,
-          (ops, context) => ops.validate({ location, ...given({ strict }) }, context),
+          (ops, context) => ops.validate({ location, ...given({ strict, links }) }, context),
           renderValidate,
           ({ valid, findings }) => judge(valid, findings, strict),
         );

@@ -44,7 +44,7 @@ describe('renderInspect', () => {
       `  digest        ${digest}`,
       '  name          digits',
       '  licenses      Apache-2.0, MIT',
-      '  description   Reads digits',
+      '  description   Reads digits and more',
       '  capabilities  input types image, reasoning false',
       '',
       'Weights',
@@ -83,6 +83,32 @@ describe('renderInspect', () => {
       '    where: annotations',
       '    hint: Pack it again',
     ]);
+  });
+
+  it('shows a description that no line holds', () => {
+    const identity = { description: '# Digits\\u{a}\\u{d}\\u{a}Reads **digits**. <b>\\u{202e}</b>\\u{a}- [paper](https://example.com)' };
+    const { out } = renderInspect({ ...result, identity }, plainStyle);
+    expect(out).toContain('  description   Digits');
+    const at = out.indexOf('Description');
+    expect(out.slice(at, at + 6)).toEqual(['Description', '  Digits', '', '  Reads digits. <b>\\u{202e}</b>', '', '  - paper (https://example.com)']);
+    const short = { ...result, identity, extra: { shortDescription: 'In short' } };
+    expect(renderInspect(short, plainStyle).out).toEqual(expect.arrayContaining(['  description   In short', 'Description']));
+  });
+
+  it('ends a long description, and says where the rest is', () => {
+    const { out } = renderInspect({ ...result, identity: { description: '- item\\u{a}'.repeat(60) } }, plainStyle);
+    const at = out.indexOf('Description');
+    expect(out.slice(at + 40, at + 43)).toEqual(['  - item', '  … `modelport inspect demo/digits:v1 --json` has all of it', '']);
+  });
+
+  it('says whether it fits this machine', () => {
+    const required = ['aarch64-apple-darwin', 'x86_64-unknown-linux-gnu'];
+    const show = (host: string | null, fits: boolean) => renderInspect({ ...result, platform: { required, host, fits } }, plainStyle).out;
+    expect(show('x86_64-unknown-linux-gnu', true)).toContain(`  platforms     ${required.join(', ')} (this is x86_64-unknown-linux-gnu)`);
+    expect(show('riscv64gc-unknown-linux-gnu', false)).toContain(
+      `  platforms     ${required.join(', ')} (this is riscv64gc-unknown-linux-gnu, which does not fit)`,
+    );
+    expect(show(null, false)).toContain(`  platforms     ${required.join(', ')} (this machine has no name for its platform)`);
   });
 
   it('folds a long list of files', () => {

@@ -1,7 +1,8 @@
 import type { InspectResult, PartResult } from '../../ops/index.js';
-import type { Style } from '../terminal.js';
+import { plainStyle, type Style } from '../terminal.js';
 import { renderFindings } from './findings.js';
 import { renderIo, renderRun, renderTensors } from './inspect-details.js';
+import { renderMarkdown } from './markdown.js';
 import { type Render, shown } from './rendered.js';
 import { type Column, toFacts, toTable } from './table.js';
 import { shorten, toCount, toShellWord, toShortDigest, toSize } from './text.js';
@@ -17,6 +18,7 @@ export const renderInspect: Render<InspectResult> = (result, style) =>
     ...section('Inputs and outputs', renderIo(result.io, style), style),
     ...section('Run', renderRun(result.run, style), style),
     ...section('Mountable', renderMounts(result, style), style),
+    ...section('Description', renderDescription(result, style), style),
     ...section(`Tensors (${toCount(result.tensors?.length ?? 0)})`, renderTensors(result.tensors ?? [], style), style),
     ...section('Findings', renderFindings(result.findings, style, '  '), style),
   ]);
@@ -42,7 +44,7 @@ function renderTitle(result: InspectResult, style: Style): string[] {
       ['vendor', identity.vendor],
       ['authors', identity.authors?.join(', ')],
       ['licenses', identity.licenses?.join(', ')],
-      ['description', firstLine(identity.description, style)],
+      ['description', toSummary(result, style)],
       ['homepage', identity.homepage],
       ['repository', identity.repository],
       ['documentation', identity.documentation],
@@ -50,6 +52,7 @@ function renderTitle(result: InspectResult, style: Style): string[] {
       ['revision', identity.revision],
       ['created', identity.createdAt],
       ['capabilities', toCapabilities(result.capabilities)],
+      ['platforms', toPlatforms(result, style)],
       ['encrypted', result.encrypted ? 'yes' : undefined],
     ],
     style,
@@ -59,10 +62,34 @@ function renderTitle(result: InspectResult, style: Style): string[] {
 
 const factWidth = 17;
 
-/** Long texts are for --json; line breaks arrive spelled out. */
-function firstLine(text: string | undefined, style: Style): string | undefined {
-  const line = text?.split('\\u{a}', 1)[0];
+/** What the package says in one line, else how its description begins. */
+function toSummary({ identity, extra }: InspectResult, style: Style): string | undefined {
+  const { shortDescription } = extra;
+  const text = toText(typeof shortDescription === 'string' ? shortDescription : (identity.description ?? ''));
+  const line = text.includes('\n') ? renderMarkdown(text, plainStyle).lines[0] : text;
   return line === undefined || style.width === Number.POSITIVE_INFINITY ? line : shorten(line, style.width - factWidth);
+}
+
+/** Line breaks and tabs arrive spelled out. */
+function toText(shown: string): string {
+  return shown.replaceAll('\\u{d}\\u{a}', '\n').replaceAll('\\u{a}', '\n').replaceAll('\\u{9}', '\t').trim();
+}
+
+/** Of a text that the one line does not hold. */
+function renderDescription(result: InspectResult, style: Style): string[] {
+  const text = toText(result.identity.description ?? '');
+  const summary = toSummary(result, style);
+  const { lines, isCut } = renderMarkdown(text, style, '  ');
+  if (text === summary || (lines.length === 1 && lines[0]?.trim() === summary)) return [];
+  return [...lines, ...(isCut ? [`  … \`modelport inspect ${toShellWord(result.location)} --json\` has all of it`] : [])];
+}
+
+function toPlatforms({ platform }: InspectResult, style: Style): string | undefined {
+  if (platform === undefined) return undefined;
+  const { required, host, fits } = platform;
+  const here = host === null ? 'this machine has no name for its platform' : `this is ${host}${fits ? '' : ', which does not fit'}`;
+  const verdict = fits ? style.color.green(here) : style.color.yellow(here);
+  return `${required.join(', ')} (${verdict})`;
 }
 
 function toCapabilities(capabilities: object | undefined): string | undefined {

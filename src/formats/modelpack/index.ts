@@ -5,10 +5,17 @@
 import type { FormatReader } from '../../core/index.js';
 import { detect } from './detect.js';
 import { read, readImageFiles, readSummary } from './read.js';
-import { validate } from './validate.js';
 
 /** Reads a package of any vintage; see the functions for what each reads and throws. */
-export const modelpack: FormatReader = { id: 'modelpack', title: 'ModelPack', detect, readSummary, read, validate };
+export const modelpack: FormatReader = {
+  id: 'modelpack',
+  title: 'ModelPack',
+  detect,
+  readSummary,
+  read,
+  // Loaded with its rules when it is called.
+  validate: async (source, options) => (await import('./validate.js')).validate(source, options),
+};
 
 export { editModelpack, type ModelpackEdits } from './edit.js';
 export { type LayerEncodings, parseLayerEncodings } from './plan-layers.js';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
-import { collect, replaceFile, sniffMedia } from '../../bytes/index.js';
+import { collect, mediaHeadBytes, replaceFile, sniffMedia } from '../../bytes/index.js';
 import { type Finding, type LazyTensor, type ModelPackage, type SampleValue, type Tensor } from '../../core/index.js';
 import { describeTensor } from '../../tensors/index.js';
 import { findPart } from '../cat.js';
@@ -85,7 +85,7 @@ class Extraction {
   async #readFile(path: string): Promise<Encoded> {
     const part = findPart(this.pkg, path);
     const bytes = await collect(await openVerified(part), this.context.limits.tensorBytes, path);
-    const media = sniffMedia(bytes.subarray(0, 64 * 1024), bytes.byteLength);
+    const media = sniffMedia(bytes.subarray(0, mediaHeadBytes), bytes.byteLength);
     const extension = extname(path).toLowerCase();
     if (media !== undefined && extension !== '' && !extensionsOf[media.type]?.includes(extension))
       this.findings.push({

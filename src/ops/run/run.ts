@@ -26,8 +26,8 @@ export interface RunOptions extends SessionOptions, RecordOptions {
 export async function run(options: RunOptions, context: OpsContext): Promise<RunResult> {
   const runnable = await openRunnable(options, context);
   const recording = await planRecording(options, runnable, options.location);
+  const inputs = readInputs({ named: options.inputs ?? [], positional: options.values ?? [] }, runnable.model.inputs, context);
   const opened = await startSession(runnable, options, context);
-  const inputs = readInputs({ named: options.inputs ?? [], positional: options.values ?? [] }, opened.model.inputs, context);
   let items = 0;
   let last: { readonly outputs: NamedTensors; readonly findings: readonly Finding[] } | undefined;
   for await (const item of infer(opened, inputs, context)) {
