@@ -44,6 +44,16 @@ describe('classifyAll', () => {
     });
   });
 
+  it('takes what self tests name for tests, unless a rule says another thing', () => {
+    const testTensors = new Set(['examples/one/x.npy', 'data/y.npy', 'named.npy']);
+    expect(roles([...testTensors, 'other.npy'], { byRole: { dataset: ['named.npy'] } }, { testTensors })).toEqual({
+      'examples/one/x.npy': 'test',
+      'data/y.npy': 'test',
+      'named.npy': 'dataset',
+      'other.npy': 'weights?',
+    });
+  });
+
   it('gives named files their role, the first pattern in the order written', () => {
     const byRole = { code: ['src/**'], weights: ['**/*.bin'] };
     expect(roles(['src/a.bin', 'b.bin', 'c.md'], { byRole })).toEqual({ 'src/a.bin': 'code', 'b.bin': 'weights', 'c.md': 'doc?' });

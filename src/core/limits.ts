@@ -14,6 +14,8 @@ export interface Limits {
   /** TOML, YAML or JSON that a person wrote. */
   readonly personFileBytes: number;
   readonly jsonDepth: number;
+  /** Values, tables and lists of one TOML document: each takes many times the memory of its text. */
+  readonly tomlValues: number;
   readonly manifestLayers: number;
   /** index.json of a layout or store: a few hundred bytes a package. */
   readonly layoutIndexBytes: number;
@@ -68,6 +70,7 @@ export const defaultLimits: Limits = {
   configBytes: 4 * MiB,
   personFileBytes: 1 * MiB,
   jsonDepth: 64,
+  tomlValues: 2_000_000,
   manifestLayers: 10_000,
   layoutIndexBytes: 64 * MiB,
   indexDepth: 8,

@@ -15,7 +15,10 @@ export async function listPartSources(
   context: OpsContext,
 ): Promise<readonly UnpackSource[]> {
   assertWhole(pkg, location, select);
-  const fetched = await openAllLinked((pkg.linked ?? []).filter(({ path }) => select(path)), context);
+  const fetched = await openAllLinked(
+    (pkg.linked ?? []).filter(({ path }) => select(path)),
+    context,
+  );
   // They were hashed when they were opened, and nothing changes what the cache holds.
   const linked = [...fetched].map(([path, file]): UnpackSource => ({ kind: 'file', path, size: file.size, open: () => file.open() }));
   return [...pkg.parts.map(toUnpackSource), ...linked];

@@ -62,7 +62,8 @@ async function pullCarton(source: ShelfSource, options: PullOptions, context: Op
       message: `Cannot pull "${name}" into one file with --include, --exclude, --same-owner or --shared: those are about files in a folder`,
       hint: 'Leave them out, or name a folder with -o',
     });
-  const open = async () => (output === undefined ? toCartonTarget(await openStoreTarget(source.name, context)) : openCartonTarget({ output }, context));
+  const open = async () =>
+    output === undefined ? toCartonTarget(await openStoreTarget(source.name, context)) : openCartonTarget({ output }, context);
   return { ...(await copyCarton(source, open, options.inflate === true, context)), findings: [] };
 }
 

@@ -132,7 +132,11 @@ async function listSources(
   }
   const layers = listImageLayers(source, context);
   if (layers !== undefined)
-    return { policy: 'image', sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)), findings: [] };
+    return {
+      policy: 'image',
+      sources: layers.map((layer, index) => toLayerSource(layer, toLayerLabel(index, layer), source, context)),
+      findings: [],
+    };
   const pkg = await describeForeign(source, context);
   if (pkg.parts.length > 0 && pkg.parts.every((part) => !part.path.startsWith('layer-')))
     return { policy: 'package', sources: pkg.parts.map(toFileSource), findings: [] };

@@ -32,7 +32,9 @@ export async function validate(options: ValidateOptions, context: OpsContext): P
   const raw =
     source.kind === 'folder'
       ? (await describeFolder(source, context)).pkg.findings
-      : await detected?.reader.validate((options.links === true ? await completeLinked(source, context) : undefined) ?? source, { limits: context.limits });
+      : await detected?.reader.validate((options.links === true ? await completeLinked(source, context) : undefined) ?? source, {
+          limits: context.limits,
+        });
   const findings = distinct(raw ?? []);
   const failing = options.strict === true ? findings.some((finding) => finding.level !== 'note') : hasErrors(findings);
   return {

@@ -19,7 +19,12 @@ export function verifyArtifact(source: ShelfSource, links: boolean, context: Ops
   return verifyMembers(source, links, true, context);
 }
 
-async function verifyMembers(source: FilesPackage | ShelfSource, links: boolean, blobsAreProven: boolean, context: OpsContext): Promise<VerifyResult> {
+async function verifyMembers(
+  source: FilesPackage | ShelfSource,
+  links: boolean,
+  blobsAreProven: boolean,
+  context: OpsContext,
+): Promise<VerifyResult> {
   const { limits, progress, concurrency, signal } = context;
   const { files, bytes, problems } = await verifyCarton(source, { limits, progress, concurrency, signal, blobsAreProven });
   const fetched = links ? await verifyLinks((await readSource(source, context)).pkg.linked ?? [], context) : { files: 0, bytes: 0, problems: [] };

@@ -1,5 +1,6 @@
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { createError, type Limits, lineAndColumn } from '../core/index.js';
+import { countValues } from './count-values.js';
 import { type KeyPath, locateToml, type TomlPlace } from './locate-toml.js';
 import type { Located } from './located.js';
 import { assertPersonText } from './person-text.js';
@@ -33,6 +34,7 @@ export function parseTypedToml(text: string, file: string, limits: Limits): Loca
 
 function parseWithin(text: string, file: string, limits: Limits, typed: boolean): unknown {
   assertPersonText(text, file, limits);
+  assertFewValues(text, file, limits.tomlValues);
   const raw = parseOrExplain(text, file, limits, typed);
   assertDepth(raw, file, limits.jsonDepth);
   return raw;
@@ -60,6 +62,12 @@ function parseOrExplain(text: string, file: string, limits: Limits, integersAsBi
       cause,
     });
   }
+}
+
+/** Three bytes become a table of a hundred: without this a small file would take all memory. */
+function assertFewValues(text: string, file: string, limit: number): void {
+  if (text.length <= limit || countValues(text) <= limit) return;
+  throw createError('bytes/limit', { message: `Cannot read "${file}": it holds more than ${limit} values`, where: file });
 }
 
 /** Dotted keys nest too, and the parser does not count those. */

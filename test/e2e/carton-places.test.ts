@@ -16,7 +16,11 @@ const weights = Buffer.alloc(100_000, 7);
 /** A verb in a context that is closed. */
 const within = async <R>(call: (context: OpsContext) => Promise<R>, given: Partial<OpsContext> = {}): Promise<R> => {
   const context = bench.context(given);
-  return call(context).finally(() => context.close());
+  try {
+    return await call(context);
+  } finally {
+    await context.close();
+  }
 };
 const hashOf = async (location: string) => (await bench.json('inspect', location)).document['modelHash'];
 const goes = async (...line: readonly string[]) => {
@@ -97,7 +101,9 @@ it('what is linked stays linked on the way, unless it is to come inside', async 
   await goes('push', 'small.carton', `${host}/team/small:v1`);
   await goes('pull', `${host}/team/small:v1`, '-o', 'back.carton');
   expect(bench.sha256('back.carton')).toBe(bench.sha256('small.carton'));
-  expect((await goes('ls', `${host}/team/small:v1`)).files).toContainEqual(expect.objectContaining({ path: 'model/weights.bin', linked: true, size: null }));
+  expect((await goes('ls', `${host}/team/small:v1`)).files).toContainEqual(
+    expect.objectContaining({ path: 'model/weights.bin', linked: true, size: null }),
+  );
   expect(web.asked).toHaveLength(1);
   await goes('push', 'small.carton', `${host}/team/whole:v1`, '--inflate');
   await goes('pull', `${host}/team/small:v1`, '-o', 'whole.carton', '--inflate');
@@ -115,7 +121,9 @@ it('a pull that is interrupted leaves nothing under the name', async () => {
   for (const output of ['out.carton', 'out']) {
     const control = new AbortController();
     const progress = { start: () => ({ advance: () => control.abort(), done: () => {} }) };
-    await expect(within((context) => pull({ name, output }, context), { signal: control.signal, progress })).rejects.toMatchObject({ code: 'core/cancelled' });
+    await expect(within((context) => pull({ name, output }, context), { signal: control.signal, progress })).rejects.toMatchObject({
+      code: 'core/cancelled',
+    });
     expect(existsSync(bench.path(output))).toBe(false);
   }
   expect(listFiles(bench.base).filter((path) => path.endsWith('.carton') || path.includes('.tmp'))).toEqual(['echo.carton']);

@@ -23,25 +23,23 @@ const sizesOf = ({ requests }: FileServer): number[] =>
   requests.map(({ range }) => {
     const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
     if (first === '' && last === '') return bytes.byteLength;
-    return first === '' ? Number(last) : Number(last === '' ? bytes.byteLength : Number(last) + 1) - Number(first);
+    return first === '' ? Number(last) : (last === '' ? bytes.byteLength : Number(last) + 1) - Number(first);
   });
 const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
 
 describe('a server with ranges', () => {
-  it.each([
-    [['inspect']],
-    [['ls']],
-    [['validate']],
-    [['inspect', '--tensors']],
-  ])('%j costs at most 3 requests and 2 MiB of 64', async ([verb, ...args]) => {
-    const server = await serveFile(bytes);
-    const { code, document } = await bench.json(verb as string, `${server.url}/echo.carton`, ...(args ?? []));
-    expect([code, document.error]).toEqual([0, undefined]);
-    if (verb === 'inspect') expect(document).toMatchObject({ format: 'carton', modelHash, digest: null, identity: { name: 'echo' }, findings: [] });
-    if (verb === 'ls') expect(document.files.find(({ path }) => path === 'model/large.bin')).toMatchObject({ size: 64 * MiB });
-    expect(server.requests.length).toBeLessThanOrEqual(3);
-    expect(sum(sizesOf(server))).toBeLessThan(2 * MiB);
-  });
+  it.each([[['inspect']], [['ls']], [['validate']], [['inspect', '--tensors']]])(
+    '%j costs at most 3 requests and 2 MiB of 64',
+    async ([verb, ...args]) => {
+      const server = await serveFile(bytes);
+      const { code, document } = await bench.json(verb as string, `${server.url}/echo.carton`, ...(args ?? []));
+      expect([code, document.error]).toEqual([0, undefined]);
+      if (verb === 'inspect') expect(document).toMatchObject({ format: 'carton', modelHash, digest: null, identity: { name: 'echo' }, findings: [] });
+      if (verb === 'ls') expect(document.files.find(({ path }) => path === 'model/large.bin')).toMatchObject({ size: 64 * MiB });
+      expect(server.requests.length).toBeLessThanOrEqual(3);
+      expect(sum(sizesOf(server))).toBeLessThan(2 * MiB);
+    },
+  );
 
   it('cat fetches the range of one file and no more', async () => {
     const server = await serveFile(bytes);

@@ -14,7 +14,8 @@ beforeEach(() => {
 });
 afterEach(() => bench.close());
 
-const tensor = (side: string, name: string, dtype: string, shape: string) => `[[${side}]]\nname = "${name}"\ndtype = "${dtype}"\nshape = ${shape}\n\n`;
+const tensor = (side: string, name: string, dtype: string, shape: string) =>
+  `[[${side}]]\nname = "${name}"\ndtype = "${dtype}"\nshape = ${shape}\n\n`;
 const both = (name: string, dtype: string, shape: string) => tensor('input', name, dtype, shape) + tensor('output', name, dtype, shape);
 const noop = '[run]\nruntime = "noop"\nversion = "*"\n';
 /** Two that share a symbol, and texts of any shape. */
@@ -53,14 +54,33 @@ describe('run', () => {
 
   it('takes bare values in declared order, and not both', async () => {
     await packed();
-    expect(await bench.json('run', 'echo.carton', '[[1,2]]', '[5]', '"hi"')).toMatchObject({ code: 0, document: { outputs: [{ data: [1, 2] }, { data: [5] }, { data: ['hi'] }] } });
-    expect(await bench.json('run', 'echo.carton', '[[1,2]]', '-i', 'ids=[5]')).toMatchObject({ code: 2, document: { error: { code: 'ops/bad-option' } } });
-    expect(await bench.json('run', 'echo.carton', '[[1,2]]')).toMatchObject({ code: 1, document: { error: { message: expect.stringContaining('"ids"') } } });
+    expect(await bench.json('run', 'echo.carton', '[[1,2]]', '[5]', '"hi"')).toMatchObject({
+      code: 0,
+      document: { outputs: [{ data: [1, 2] }, { data: [5] }, { data: ['hi'] }] },
+    });
+    expect(await bench.json('run', 'echo.carton', '[[1,2]]', '-i', 'ids=[5]')).toMatchObject({
+      code: 2,
+      document: { error: { code: 'ops/bad-option' } },
+    });
+    expect(await bench.json('run', 'echo.carton', '[[1,2]]')).toMatchObject({
+      code: 1,
+      document: { error: { message: expect.stringContaining('"ids"') } },
+    });
   });
 
   it('keeps integers beyond 2^53 exact, in and out', async () => {
     await packed();
-    const { code, stdout } = await bench.run('run', 'echo.carton', '-i', 'pixels=[[1,2]]', '-i', 'ids=[9223372036854775807]', '-i', 'words="x"', '--json');
+    const { code, stdout } = await bench.run(
+      'run',
+      'echo.carton',
+      '-i',
+      'pixels=[[1,2]]',
+      '-i',
+      'ids=[9223372036854775807]',
+      '-i',
+      'words="x"',
+      '--json',
+    );
     expect([code, stdout]).toEqual([0, expect.stringContaining('9223372036854775807')]);
   });
 
@@ -88,12 +108,24 @@ describe('run', () => {
     expect([code, document.files]).toEqual([0, ['pixels.npy', 'ids.npy', 'words.json'].map((name) => bench.path('answer', name))]);
     expect(readFileSync(bench.path('answer/pixels.npy'))).toEqual(Buffer.from(floatsNpy([1, 2], 1, 2)));
     expect(JSON.parse(readFileSync(bench.path('answer/words.json'), 'utf8'))).toMatchObject({ dtype: 'string', data: ['hi'] });
-    expect((await bench.run('run', 'echo.carton', '-i', 'pixels=@answer/pixels.npy', '-i', 'ids=@answer/ids.npy', '-i', 'words=@answer/words.json')).code).toBe(0);
+    expect(
+      (await bench.run('run', 'echo.carton', '-i', 'pixels=@answer/pixels.npy', '-i', 'ids=@answer/ids.npy', '-i', 'words=@answer/words.json')).code,
+    ).toBe(0);
   });
 
   it('options are TOML; one that the runner does not know is a warning, on stderr and in the document', async () => {
     await packed();
-    const { code, stderr } = await bench.run('run', 'echo.carton', ...good, '--opt', 'threads=2', '--opt', 'name=some_word', '--opt', 'big=9007199254740993');
+    const { code, stderr } = await bench.run(
+      'run',
+      'echo.carton',
+      ...good,
+      '--opt',
+      'threads=2',
+      '--opt',
+      'name=some_word',
+      '--opt',
+      'big=9007199254740993',
+    );
     expect([code, stderr]).toEqual([0, expect.stringMatching(/"threads".*"name".*"big"/s)]);
     expect((await bench.json('run', 'echo.carton', ...good, '--opt', 'threads=2')).document.findings).toMatchObject([
       { level: 'warning', code: 'runtime/unknown-option', where: 'threads' },
@@ -108,7 +140,10 @@ describe('run', () => {
     const { code, document } = await bench.json('run', './bare', '--runner', 'noop', '--framework-version', '*', '-i', 'x=[1, 2.5]');
     expect([code, document['outputs']]).toMatchObject([0, [{ name: 'x', shape: [2], data: [1, 2.5] }]]);
     expect(listFiles(bench.path('bare'))).toEqual(before);
-    expect(await bench.json('run', './bare', '-i', 'x=1')).toMatchObject({ code: 3, document: { error: { code: 'runtime/no-runtime', hint: expect.stringMatching(/--runner/) } } });
+    expect(await bench.json('run', './bare', '-i', 'x=1')).toMatchObject({
+      code: 3,
+      document: { error: { code: 'runtime/no-runtime', hint: expect.stringMatching(/--runner/) } },
+    });
   });
 
   it('a carton without a file in model/', async () => {
@@ -125,14 +160,25 @@ describe('run', () => {
 });
 
 describe('what may not run here', () => {
-  const python = { 'main.py': 'def get_model(): pass\n', 'modelport.toml': '[run]\nruntime = "python"\nversion = "=2.1"\nentrypoint = "main:get_model"\n' };
+  const python = {
+    'main.py': 'def get_model(): pass\n',
+    'modelport.toml': '[run]\nruntime = "python"\nversion = "=2.1"\nentrypoint = "main:get_model"\n',
+  };
 
   it('code of a package without consent: 3, and it says what would run', async () => {
     await bench.pack('code', python);
     for (const verb of ['run', 'test'] as const) {
       const options = verb === 'run' ? ['-i', 'x=1'] : [];
       const { code, document } = await bench.json(verb, 'code.carton', ...options);
-      if (verb === 'run') expect([code, document.error]).toMatchObject([3, { code: 'runtime/no-consent', message: expect.stringMatching(/Python code \(main:get_model\)/), hint: expect.stringContaining('--allow-code') }]);
+      if (verb === 'run')
+        expect([code, document.error]).toMatchObject([
+          3,
+          {
+            code: 'runtime/no-consent',
+            message: expect.stringMatching(/Python code \(main:get_model\)/),
+            hint: expect.stringContaining('--allow-code'),
+          },
+        ]);
       else expect([code, document.findings]).toMatchObject([0, [{ code: 'test/no-tests' }]]);
     }
     for (const flag of ['--allow-code', '-y'])
@@ -168,7 +214,7 @@ describe('what may not run here', () => {
     const write = stderr.write.bind(stderr);
     const answering = Object.assign(stderr, {
       write: (...args: Parameters<typeof write>) => {
-        if (String(args[0]).includes('whatever you can do')) setImmediate(() => stdin.write('n'));
+        if (args[0].includes('whatever you can do')) setImmediate(() => stdin.write('n'));
         return write(...args);
       },
     });
@@ -181,7 +227,10 @@ describe('what may not run here', () => {
     const toml = `[format.carton]\nrequired_platforms = ["riscv64gc-unknown-linux-gnu"]\n\n`;
     await bench.pack('far', model(toml));
     const { code, document } = await bench.json('run', 'far.carton', '-i', 'x=1');
-    expect([code, document.error]).toMatchObject([3, { code: 'runtime/wrong-platform', message: expect.stringContaining('riscv64gc-unknown-linux-gnu') }]);
+    expect([code, document.error]).toMatchObject([
+      3,
+      { code: 'runtime/wrong-platform', message: expect.stringContaining('riscv64gc-unknown-linux-gnu') },
+    ]);
     expect(await bench.json('run', 'far.carton', '-i', 'x=1', '--any-platform')).toMatchObject({ code: 0, document: { outputs: [{ data: [1] }] } });
     expect((await bench.json('inspect', 'far.carton')).code).toBe(0);
   });
@@ -198,15 +247,26 @@ describe('what may not run here', () => {
 
   it('another runner takes its place when it is named', async () => {
     await bench.pack('code', python);
-    expect(await bench.json('run', 'code.carton', '--runner', 'noop', '-i', 'x=1')).toMatchObject({ code: 0, document: { runtime: { name: 'noop' } } });
-    expect(await bench.json('run', 'code.carton', '--runner', 'nop', '-i', 'x=1')).toMatchObject({ code: 3, document: { error: { code: 'runtime/no-runtime' } } });
+    expect(await bench.json('run', 'code.carton', '--runner', 'noop', '-i', 'x=1')).toMatchObject({
+      code: 0,
+      document: { runtime: { name: 'noop' } },
+    });
+    expect(await bench.json('run', 'code.carton', '--runner', 'nop', '-i', 'x=1')).toMatchObject({
+      code: 3,
+      document: { error: { code: 'runtime/no-runtime' } },
+    });
   });
 });
 
 describe('test', () => {
   const selfTest = (name: string, expected: string, more = '') => `[[self_test]]\nname = "${name}"\ninputs = { x = "a.npy" }\n${expected}${more}\n`;
   const x = both('x', 'float32', '["n"]');
-  const tensors = { 'a.npy': floatsNpy([3], 1, 2, 3), 'b.npy': floatsNpy([3], 1, 2.5, 3.25), 'c.npy': floatsNpy([2], 1, 2), 'near.npy': floatsNpy([3], 1, 2.0001, 3) };
+  const tensors = {
+    'a.npy': floatsNpy([3], 1, 2, 3),
+    'b.npy': floatsNpy([3], 1, 2.5, 3.25),
+    'c.npy': floatsNpy([2], 1, 2),
+    'near.npy': floatsNpy([3], 1, 2.0001, 3),
+  };
   const tested = async (toml: string, ...args: readonly string[]) => {
     await bench.pack('tested', model(toml, tensors));
     return bench.json('test', 'tested.carton', ...args);
@@ -216,7 +276,13 @@ describe('test', () => {
     const { code, document } = await tested(x + selfTest('same', 'expected = { x = "a.npy" }'));
     expect([code, document]).toMatchObject([
       0,
-      { passed: 1, failed: 0, skipped: 0, runtime: { name: 'noop' }, cases: [{ name: 'same', status: 'passed', outputs: [{ name: 'x', status: 'passed', maxAbsError: 0 }] }] },
+      {
+        passed: 1,
+        failed: 0,
+        skipped: 0,
+        runtime: { name: 'noop' },
+        cases: [{ name: 'same', status: 'passed', outputs: [{ name: 'x', status: 'passed', maxAbsError: 0 }] }],
+      },
     ]);
   });
 
@@ -238,7 +304,10 @@ describe('test', () => {
     expect(await bench.json('test', 'tested.carton', '--rtol', '0', '--atol', '0')).toMatchObject({ code: 1, document: { failed: 2 } });
     expect(await bench.json('test', 'tested.carton', '--only', 'loose')).toMatchObject({ code: 0, document: { passed: 1, failed: 0 } });
     expect(await bench.json('test', 'tested.carton', '--only', '1')).toMatchObject({ code: 1, document: { failed: 1, cases: [{ name: 'near' }] } });
-    expect(await bench.json('test', 'tested.carton', '--only', 'lose')).toMatchObject({ code: 2, document: { error: { hint: expect.stringContaining('loose') } } });
+    expect(await bench.json('test', 'tested.carton', '--only', 'lose')).toMatchObject({
+      code: 2,
+      document: { error: { hint: expect.stringContaining('loose') } },
+    });
     expect(await bench.run('test', 'tested.carton', '--atol', '-1')).toMatchObject({ code: 2 });
   });
 
@@ -255,14 +324,29 @@ describe('test', () => {
       document: { passed: 0, skipped: 1, cases: [{ status: 'skipped', message: expect.stringMatching(/does not say/) }] },
     });
     expect((await bench.run('test', 'tested.carton')).stdout).toMatch(/Nothing compared/);
-    expect(await tested(x)).toMatchObject({ code: 0, document: { passed: 0, failed: 0, cases: [], findings: [{ level: 'warning', code: 'test/no-tests' }] } });
+    expect(await tested(x)).toMatchObject({
+      code: 0,
+      document: { passed: 0, failed: 0, cases: [], findings: [{ level: 'warning', code: 'test/no-tests' }] },
+    });
   });
 
   it('a missing output fails by name, one too many is a warning', async () => {
-    const missing = await tested(both('x', 'float32', '["n"]') + tensor('output', 'z', 'float32', '["n"]') + selfTest('less', 'expected = { x = "a.npy", z = "a.npy" }'));
+    const missing = await tested(
+      both('x', 'float32', '["n"]') + tensor('output', 'z', 'float32', '["n"]') + selfTest('less', 'expected = { x = "a.npy", z = "a.npy" }'),
+    );
     expect(missing).toMatchObject({
       code: 1,
-      document: { cases: [{ status: 'failed', outputs: [{ name: 'x', status: 'passed' }, { name: 'z', status: 'failed', message: expect.stringMatching(/missing output "z"/) }] }] },
+      document: {
+        cases: [
+          {
+            status: 'failed',
+            outputs: [
+              { name: 'x', status: 'passed' },
+              { name: 'z', status: 'failed', message: expect.stringMatching(/missing output "z"/) },
+            ],
+          },
+        ],
+      },
     });
     const toml = `${x}${both('y', 'float32', '["n"]')}[[self_test]]\nname = "more"\ninputs = { x = "a.npy", y = "a.npy" }\nexpected = { x = "a.npy" }\n`;
     const { code, document } = await tested(toml);
@@ -273,7 +357,14 @@ describe('test', () => {
     const toml = `${both('x', 'float32', '[3]')}${selfTest('good', 'expected = { x = "a.npy" }')}[[self_test]]\nname = "bad"\ninputs = { x = "c.npy" }\n\n`;
     expect(await tested(toml)).toMatchObject({
       code: 1,
-      document: { passed: 1, failed: 1, cases: [{ name: 'good', status: 'passed' }, { name: 'bad', status: 'failed', message: expect.stringMatching(/"x".*3/) }] },
+      document: {
+        passed: 1,
+        failed: 1,
+        cases: [
+          { name: 'good', status: 'passed' },
+          { name: 'bad', status: 'failed', message: expect.stringMatching(/"x".*3/) },
+        ],
+      },
     });
   });
 

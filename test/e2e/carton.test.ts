@@ -89,7 +89,11 @@ describe('packed', () => {
       });
     expect((await bench.json('list')).document.packages).toMatchObject([{ name: 'demo/echo:v1', format: 'carton', digest: stored.digest }]);
     for (const place of ['demo/echo:v1', 'oci:layout:v1', 'echo.tar'])
-      expect((await bench.json('inspect', place)).document).toMatchObject({ format: 'carton', modelHash: stored['modelHash'], identity: { name: 'echo' } });
+      expect((await bench.json('inspect', place)).document).toMatchObject({
+        format: 'carton',
+        modelHash: stored['modelHash'],
+        identity: { name: 'echo' },
+      });
   });
 });
 
@@ -112,7 +116,13 @@ describe('what cannot be packed leaves nothing', () => {
     ['--set over a carton.toml', { 'carton.toml': minimalToml, 'net.bin': 'x' }, ['--set', 'name=x'], 2, 'ops/bad-option'],
     ['an option without a value', { 'net.bin': 'x' }, [...bare, '--opt', 'depth'], 2, 'ops/bad-option'],
     ['an empty folder', {}, bare, 1, 'ops/nothing-to-pack'],
-    ['a self test that names no file', { ...echoModel, 'modelport.toml': echoToml.replace('"tests/x.npy"', '"tests/y.npy"') }, [], 1, 'buildfile/invalid'],
+    [
+      'a self test that names no file',
+      { ...echoModel, 'modelport.toml': echoToml.replace('"tests/x.npy"', '"tests/y.npy"') },
+      [],
+      1,
+      'buildfile/invalid',
+    ],
     ['a tensor that is none', { ...echoModel, 'tests/x.npy': 'no numbers' }, [], 1, 'tensors/bad-array'],
   ])('%s', async (_, files, args, status, code) => {
     expect(await refused(files as Parameters<CartonBench['write']>[1], ...args)).toMatchObject({ code, hint: expect.any(String) });
@@ -193,7 +203,11 @@ describe('looked at', () => {
       'tensor_data/w.toml': 'data = ["a", "ü"]\n',
     });
     expect(JSON.parse(await member('flat.carton', '@tensor_data/words'))).toMatchObject({ dtype: 'string', shape: [2], data: ['a', 'ü'] });
-    expect(await bench.run('cat', 'flat.carton', '@tensor_data/none')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('"words"') });
+    expect(await bench.run('cat', 'flat.carton', '@tensor_data/none')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('"words"'),
+    });
     expect(await bench.run('cat', 'flat.carton', '@misc/none.png')).toMatchObject({ code: 3, stdout: '' });
     expect(await bench.run('cat', 'flat.carton', 'net.bin')).toMatchObject({ code: 3, stderr: expect.stringContaining('model/net.bin') });
   });
@@ -209,7 +223,9 @@ describe('looked at', () => {
     bench.write('open', { 'carton.toml': toml });
     const { code, document } = await bench.json('validate', './open');
     expect([code, document['valid']]).toEqual([1, false]);
-    expect(document.findings).toContainEqual(expect.objectContaining({ level: 'error', where: expect.stringMatching(/carton\.toml:\d+:\d+/), rule: expect.stringMatching(/^CT-/) }));
+    expect(document.findings).toContainEqual(
+      expect.objectContaining({ level: 'error', where: expect.stringMatching(/carton\.toml:\d+:\d+/), rule: expect.stringMatching(/^CT-/) }),
+    );
   });
 });
 
@@ -274,7 +290,10 @@ describe('proven', () => {
       code: 1,
       document: { ok: false, problems: [{ level: 'error', code: 'carton/wrong-hash', where: 'model/config.json' }] },
     });
-    for (const line of [['unpack', 'oci:layout:v2', '-o', 'out'], ['copy', 'oci:layout:v2', 'out.carton']])
+    for (const line of [
+      ['unpack', 'oci:layout:v2', '-o', 'out'],
+      ['copy', 'oci:layout:v2', 'out.carton'],
+    ])
       expect(await bench.run(...line)).toMatchObject({ code: 1, stderr: expect.stringContaining('model/config.json') });
     expect(existsSync(bench.path('out')) || existsSync(bench.path('out.carton'))).toBe(false);
   });

@@ -33,7 +33,9 @@ export const test: CommandModule = {
       .option('--equal-nan', 'NaN is right where NaN is expected')
       .addOption(new Option('--record', 'what comes out is what tests without an expectation expect from now on').helpGroup(keeping))
       .addOption(new Option('--update', 'the same for tests that fail, after the difference was shown and you said yes').helpGroup(keeping))
-      .addOption(new Option('--to <place>', 'the new carton, a file or a name; a folder is changed itself').argParser(targetArgument).helpGroup(keeping))
+      .addOption(
+        new Option('--to <place>', 'the new carton, a file or a name; a folder is changed itself').argParser(targetArgument).helpGroup(keeping),
+      )
       .action((location, options) => {
         const { only, rtol, atol, equalNan, record, update, to } = options;
         if (update === true) assertAnswer(options.yes === true, cli.io);

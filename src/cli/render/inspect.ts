@@ -14,6 +14,7 @@ export const renderInspect: Render<InspectResult> = (result, style) =>
     ...renderTitle(result, style),
     ...section('Weights', renderWeights(result, style), style),
     ...section(`Files (${toCount(result.parts.length)}, ${toSize(sumOf(result.parts))})`, renderParts(result, style), style),
+    ...section(`Linked (${toCount(result.linked?.length ?? 0)})`, renderLinked(result, style), style),
     ...section('Packages', renderEntries(result, style), style),
     ...section('Inputs and outputs', renderIo(result.io, style), style),
     ...section('Run', renderRun(result.run, style), style),
@@ -71,8 +72,8 @@ function toSummary({ identity, extra }: InspectResult, style: Style): string | u
 }
 
 /** Line breaks and tabs arrive spelled out. */
-function toText(shown: string): string {
-  return shown.replaceAll('\\u{d}\\u{a}', '\n').replaceAll('\\u{a}', '\n').replaceAll('\\u{9}', '\t').trim();
+function toText(escaped: string): string {
+  return escaped.replaceAll('\\u{d}\\u{a}', '\n').replaceAll('\\u{a}', '\n').replaceAll('\\u{9}', '\t').trim();
 }
 
 /** Of a text that the one line does not hold. */
@@ -137,6 +138,19 @@ function renderEntries({ extra }: InspectResult, style: Style): string[] {
 }
 
 const mostParts = 30;
+
+/** Addresses without their query, which may be a secret. */
+function renderLinked({ linked = [] }: InspectResult, style: Style): string[] {
+  const rows = linked.slice(0, mostParts).map(({ role, digest, path, urls }) => [role, toShortDigest(digest), path, urls[0]?.replace(/\?.*$/s, '') ?? '-']);
+  const columns: readonly Column[] = [
+    { title: 'ROLE' },
+    { title: 'DIGEST', paint: style.color.dim },
+    { title: 'PATH', shrinks: true },
+    { title: 'URL', shrinks: true },
+  ];
+  const hidden = linked.length - rows.length;
+  return rows.length === 0 ? [] : [...toTable(columns, rows, style, '  '), ...(hidden > 0 ? [`  … and ${toCount(hidden)} more`] : [])];
+}
 
 function renderParts({ parts, location }: InspectResult, style: Style): string[] {
   const columns: readonly Column[] = [

@@ -67,7 +67,10 @@ describe('renderMarkdown', () => {
     ['[the **paper**](https://example.com/p "title")', 'the paper (https://example.com/p)'],
     ['<https://example.com>', 'https://example.com'],
     ['[https://example.com](https://example.com)', 'https://example.com'],
-    ['[paper][1], [Named][], [lost][x]\n\n[1]: https://example.com/1\n[named]: <https://example.com/2>', 'paper (https://example.com/1), Named (https://example.com/2), lost'],
+    [
+      '[paper][1], [Named][], [lost][x]\n\n[1]: https://example.com/1\n[named]: <https://example.com/2>',
+      'paper (https://example.com/1), Named (https://example.com/2), lost',
+    ],
     ['![a cat](@misc/cat.png) ![](x.png)', '[image: a cat] [image]'],
     ['[![badge](https://b.example/x.svg)](https://example.com)', '[image: badge] (https://example.com)'],
     ['<b onclick="x">html</b> <!-- note -->', '<b onclick="x">html</b> <!-- note -->'],
@@ -107,10 +110,13 @@ describe('renderMarkdown', () => {
 
   it('takes any text', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('#', '-', '*', '`', '[', '](', ')', '!', '\n', '  ', '>', 'a', '1.', '_', '|', '<'), { maxLength: 60 }), (pieces) => {
-        const { lines } = renderMarkdown(pieces.join(''), narrow);
-        expect(lines.every((line) => !line.includes('\n'))).toBe(true);
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('#', '-', '*', '`', '[', '](', ')', '!', '\n', '  ', '>', 'a', '1.', '_', '|', '<'), { maxLength: 60 }),
+        (pieces) => {
+          const { lines } = renderMarkdown(pieces.join(''), narrow);
+          expect(lines.every((line) => !line.includes('\n'))).toBe(true);
+        },
+      ),
     );
   });
 });

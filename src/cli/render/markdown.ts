@@ -139,7 +139,8 @@ function endsParagraph(line: string): boolean {
 function renderBlock(block: Block, references: ReadonlyMap<string, string>, style: Style, indent: string): string[] {
   const width = style.width - indent.length;
   const { bold, dim, cyan } = style.color;
-  const flow = (text: string, first = '', next = first, paint?: (word: string) => string) => wrap(toSpans(text, references, style), width, first, next, paint);
+  const flow = (text: string, first = '', next = first, paint?: (word: string) => string) =>
+    wrap(toSpans(text, references, style), width, first, next, paint);
   switch (block.kind) {
     case 'heading':
       return flow(block.text, '', '', bold);

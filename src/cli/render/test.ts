@@ -28,7 +28,7 @@ function renderCase({ name, status, outputs, message, kept }: TestCaseResult, st
 }
 
 function renderOutput({ name, status, maxAbsError, at, message }: TestOutputResult, style: Style): string {
-  const error = maxAbsError === undefined ? '' : `, off by at most ${Number(maxAbsError.toPrecision(4))}`;
+  const error = maxAbsError === undefined || maxAbsError === 0 ? '' : `, off by at most ${Number(maxAbsError.toPrecision(4))}`;
   const where = at === undefined ? '' : ` at [${at.join(', ')}]`;
   const words = status === 'passed' ? `right${error}` : `${message ?? 'wrong'}${message === undefined ? error + where : ''}`;
   return `  ${status === 'passed' ? style.color.dim(name) : style.color.red(name)}: ${words}`;

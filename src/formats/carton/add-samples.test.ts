@@ -49,7 +49,13 @@ describe('addSamples', () => {
       '[[tensor]]\nname = "_Tensor_0"\ndtype = "int64"\nshape = []\nfile = "x.bin"\n\n[[tensor]]\nname = "_tensor_1"\ndtype = "int64"\nshape = []\nfile = "Tensor_0.bin"\n';
     const toml = `${minimalToml}\n[[input]]\nname = "x"\ndtype = "int64"\nshape = []\n\n[[output]]\nname = "y"\ndtype = "int64"\nshape = []\n`;
     const eight = new Uint8Array(8);
-    const files = { 'carton.toml': toml, 'model/a': 'a', 'tensor_data/index.toml': index, 'tensor_data/x.bin': eight, 'tensor_data/Tensor_0.bin': eight };
+    const files = {
+      'carton.toml': toml,
+      'model/a': 'a',
+      'tensor_data/index.toml': index,
+      'tensor_data/x.bin': eight,
+      'tensor_data/Tensor_0.bin': eight,
+    };
     const more = await add(sourceOf(withManifest(files)), { selfTests: [{ inputs: new Map([['x', scalar(3n)]]) }] });
     expect(more.carton.text('tensor_data/index.toml')).toContain('name = "_tensor_2"\ndtype = "int64"\nshape = []\nfile = "tensor_1.bin"');
     expect(more.carton.paths).toContain('tensor_data/Tensor_0.bin');
@@ -59,14 +65,18 @@ describe('addSamples', () => {
   it('puts another expectation in place of the old one, whose tensors go', async () => {
     const { carton } = await writeToMemory(richPackage(), {}, noop);
     const more = await add(carton.source, { expected: new Map([[0, new Map([['y', scalar(6n)]])]]) });
-    expect(await loadAll(more.pkg.samples?.selfTests[0]?.expected)).toMatchObject({ y: { dtype: 'int64', bytes: Buffer.from([6, 0, 0, 0, 0, 0, 0, 0]) } });
+    expect(await loadAll(more.pkg.samples?.selfTests[0]?.expected)).toMatchObject({
+      y: { dtype: 'int64', bytes: Buffer.from([6, 0, 0, 0, 0, 0, 0, 0]) },
+    });
     const [before, after] = [carton.paths, more.carton.paths].map((paths) => paths.filter((path) => path.startsWith('tensor_data/')).length);
     expect(after).toBe(before);
     expect(more.carton.text('carton.toml')).toContain('rtol = 0.001');
     const twice = await add(more.carton.source, { expected: new Map([[0, new Map([['y', scalar(5n)]])]]) });
-    expect(Buffer.from(twice.carton.files['tensor_data/index.toml'] as Uint8Array).toString().match(/\[\[tensor]]/g)).toHaveLength(
-      carton.text('tensor_data/index.toml').match(/\[\[tensor]]/g)?.length ?? 0,
-    );
+    expect(
+      Buffer.from(twice.carton.files['tensor_data/index.toml'] as Uint8Array)
+        .toString()
+        .match(/\[\[tensor]]/g),
+    ).toHaveLength(carton.text('tensor_data/index.toml').match(/\[\[tensor]]/g)?.length ?? 0);
   });
 
   it('keeps what version 1 does not know, and says that comments are lost', async () => {
@@ -81,7 +91,7 @@ describe('addSamples', () => {
     const toml = `${minimalToml}\n[[input]]\nname = "x"\ndtype = "int64"\nshape = []\n\n[[output]]\nname = "y"\ndtype = "int64"\nshape = []\n`;
     const digest = 'ab'.repeat(32);
     const files = withManifest({ 'carton.toml': toml, 'model/a': 'a' });
-    const manifest = `${Buffer.from(files['MANIFEST'] as string).toString()}model/far=${digest}\n`;
+    const manifest = `${Buffer.from(files['MANIFEST'] ?? '').toString()}model/far=${digest}\n`;
     const links = `version = 1\n[urls]\n${digest} = ["https://example.com/far"]\n`;
     const more = await add(sourceOf({ ...files, MANIFEST: manifest, LINKS: links }), { selfTests: [{ inputs: new Map([['x', scalar(1n)]]) }] });
     expect(more.carton.text('LINKS')).toBe(links);
@@ -119,7 +129,10 @@ describe('addSamples', () => {
 
   it('refuses what has no place in a carton', async () => {
     const bare = sourceOf(withManifest({ 'carton.toml': minimalToml, 'model/a': 'a' }));
-    await expect(add(bare, { selfTests: [{ inputs }] })).rejects.toMatchObject({ code: 'carton/cannot-write', message: expect.stringContaining('declares no inputs') });
+    await expect(add(bare, { selfTests: [{ inputs }] })).rejects.toMatchObject({
+      code: 'carton/cannot-write',
+      message: expect.stringContaining('declares no inputs'),
+    });
     const { carton } = await writeToMemory(richPackage(), {}, noop);
     const half: Tensor = { kind: 'numeric', dtype: 'float16', shape: [1], bytes: new Uint8Array(2) };
     await expect(add(carton.source, { selfTests: [{ inputs: new Map([['x', half]]) }] })).rejects.toMatchObject({

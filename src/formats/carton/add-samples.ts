@@ -54,7 +54,8 @@ export async function addSamples(
   if (toml === undefined) throw refuse(members, `it has no ${tomlName}`, tomlName);
   const index = readDocument(documents.tensorIndex, tensorIndexName, listed, members)?.value ?? {};
   const info = describeCartonToml(toml);
-  if (info.inputs.length === 0 || info.outputs.length === 0) throw refuse(members, 'it declares no inputs and outputs, which self tests need', tomlName);
+  if (info.inputs.length === 0 || info.outputs.length === 0)
+    throw refuse(members, 'it declares no inputs and outputs, which self tests need', tomlName);
   const rows = readTables(index, 'tensor', tensorIndexName, members);
   const tensors = new TensorTable(undefined, listTaken(rows, [...plan.members.map(({ path }) => path), ...plan.linked.keys()]));
   const changed = await changeToml(toml.value, added, info, tensors, members);

@@ -56,7 +56,25 @@ export function takeInventory(documents: CartonDocuments): Inventory {
   for (const [path, digest] of digests) {
     if (!own.has(path) && judgePath(path, documents.limits) === undefined && !unlisted.includes(path)) absent(path, digest, () => missing(path));
   }
-  return { present, linked, links, findings };
+  return { present, linked, links, findings: shorten(findings) };
+}
+
+/** A list of a million lines may be wrong in each: nobody reads that, and it takes memory. */
+const mostOfAKind = 10_000;
+
+function shorten(findings: readonly Finding[]): readonly Finding[] {
+  const counts = new Map<string, number>();
+  const kept = findings.filter(({ code }) => {
+    const count = (counts.get(code) ?? 0) + 1;
+    counts.set(code, count);
+    return count <= mostOfAKind;
+  });
+  const left = [...counts].filter(([, count]) => count > mostOfAKind);
+  const last = (code: string) => kept.findLast((finding) => finding.code === code);
+  return [
+    ...kept,
+    ...left.map(([code, count]): Finding => ({ level: last(code)?.level ?? 'error', code, message: `${count - mostOfAKind} more of the kind ${code}` })),
+  ];
 }
 
 function judgeManifest({ manifest, limits }: CartonDocuments): readonly Finding[] {

@@ -1,5 +1,7 @@
+import { digestOf } from '../../bytes/index.js';
 import {
   createError,
+  type Digest,
   type Finding,
   type Identity,
   type LinkedPart,
@@ -9,7 +11,7 @@ import {
   type ReadOptions,
   type Run,
 } from '../../core/index.js';
-import type { CartonInfo, CartonMembers, CartonRunner, Document, TomlDocument } from './carton.js';
+import type { CartonDocuments, CartonInfo, CartonMembers, CartonRunner, Document, TomlDocument } from './carton.js';
 import { describeCartonToml } from './carton-toml.js';
 import { gatherDocuments, readCartonToml } from './documents.js';
 import { type Inventory, type PresentMember, takeInventory } from './inventory.js';
@@ -17,7 +19,7 @@ import { listTwins } from './list-twins.js';
 import { contentOf, openMembers } from './open-members.js';
 import { roleOf } from './roles.js';
 import { readSamples } from './samples.js';
-import { specVersion, tomlName } from './spec.js';
+import { specVersion, tensorIndexName, tomlName } from './spec.js';
 import { toPlainTable } from './toml-values.js';
 
 /**
@@ -45,7 +47,7 @@ export async function read(source: PackageSource, options: ReadOptions): Promise
     ...(Object.keys(runner.options).length === 0 ? {} : { typedOptions: runner.options }),
     ...(documents.manifest.kind === 'read' ? { modelHash: documents.manifest.value.modelHash } : {}),
     extra: toExtra(info, runner, inventory),
-    findings: [...inventory.findings, ...findings, ...listTwins([...parts, ...linked])],
+    findings: [...inventory.findings, ...listWrongDocuments(documents), ...findings, ...listTwins([...parts, ...linked])],
   };
 }
 
@@ -110,6 +112,19 @@ function toRun(runner: CartonRunner): Run {
     ...(hasEntrypoint ? { entrypoint: `${module}:${name}` } : {}),
     ...(Object.keys(options).length === 0 ? {} : { options }),
   };
+}
+
+/** What was read is what the model hash stands for. All other files are held to their hashes when they are read. */
+function listWrongDocuments({ toml, tensorIndex, manifest }: CartonDocuments): Finding[] {
+  const promised = manifest.kind === 'read' ? manifest.value.digests : new Map<string, Digest>();
+  const judge = (path: string, document: Document<unknown>): Finding[] => {
+    const expected = promised.get(path);
+    const found = document.kind === 'read' && expected !== undefined ? digestOf(Buffer.from(document.text)) : expected;
+    if (found === expected) return [];
+    const message = `Cannot trust ${JSON.stringify(path)}: MANIFEST says ${expected}, found ${found}`;
+    return [{ level: 'error', code: 'carton/wrong-hash', message, where: path, hint: 'The carton is damaged or was changed: fetch or pack it again' }];
+  };
+  return [...judge(tomlName, toml), ...judge(tensorIndexName, tensorIndex)];
 }
 
 function toExtra(info: CartonInfo, runner: CartonRunner, { links }: Inventory): ModelPackage['extra'] {

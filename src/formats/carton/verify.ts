@@ -67,7 +67,9 @@ function hasEntries(tree: FileTree): tree is CheckedTree {
 
 async function verifyDocuments(documents: CartonDocuments, options: VerifyCartonOptions): Promise<VerifiedCarton> {
   const { present, linked, findings } = takeInventory(documents);
-  const due = listDue(present).filter((member) => options.blobsAreProven !== true || !isBlobOfItsDigest(contentOf(documents.members, member.entry), member.digest));
+  const due = listDue(present).filter(
+    (member) => options.blobsAreProven !== true || !isBlobOfItsDigest(contentOf(documents.members, member.entry), member.digest),
+  );
   const problems = await mapConcurrent(due, options.concurrency, (member) => verifyMember(member, documents.members, options));
   return {
     files: due.length,

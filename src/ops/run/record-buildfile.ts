@@ -72,11 +72,11 @@ function appendBlock(text: string, { kind, name, description, inputs, outputs }:
 
 /** Right below the header of each test: before its other keys and tables. */
 function insertExpected(text: string, files: ReadonlyMap<number, SampleFiles>, path: string, limits: Limits): string {
-  const { locate } = parseTypedToml(text, path, limits);
+  const document = parseTypedToml(text, path, limits);
   const lines = text.split('\n');
   const end = lineEndOf(text).slice(0, -1);
   for (const [at, table] of [...files].toSorted(([one], [other]) => other - one)) {
-    const line = Number(/:(\d+):\d+$/.exec(locate(['self_test', at]))?.[1] ?? lines.length);
+    const line = Number(/:(\d+):\d+$/.exec(document.locate(['self_test', at]))?.[1] ?? lines.length);
     lines.splice(line, 0, `expected = ${toInlineTable(table)}${end}`);
   }
   return lines.join('\n');

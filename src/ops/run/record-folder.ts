@@ -7,7 +7,7 @@ import type { FolderSource } from '../folder.js';
 import type { SamplesWritten } from '../results.js';
 import { toFileName } from './file-names.js';
 import { changeBuildfile, type SampleFiles } from './record-buildfile.js';
-import type { RecordedSample } from './record.js';
+import type { RecordedSample } from './recorded-sample.js';
 import { type TensorFile, toTensorFiles } from './tensor-files.js';
 
 /** Tensors below tests/NAME/ or examples/NAME/, then the build file that names them. What fails leaves nothing behind. */

@@ -85,7 +85,11 @@ sample_out = { x = "examples/two/outputs/x.npy" }
 
   it('makes a modelport.toml where there is none', async () => {
     const folder = bench.write('model', { 'model.bin': 'weights' });
-    await record({ runner: 'noop', inputs: ['a/b=["x"]', 'a?b={"dtype": "nested", "shape": [1], "data": [{"dtype": "int64", "shape": [1], "data": [1]}]}'], record: '../odd name' });
+    await record({
+      runner: 'noop',
+      inputs: ['a/b=["x"]', 'a?b={"dtype": "nested", "shape": [1], "data": [{"dtype": "int64", "shape": [1], "data": [1]}]}'],
+      record: '../odd name',
+    });
     expect(listFiles(folder)).toEqual([
       'model.bin',
       'modelport.toml',
@@ -117,7 +121,10 @@ sample_out = { x = "examples/two/outputs/x.npy" }
     const all = Object.entries({ ...model, 'modelport.toml': taken, ...files }).filter(([, content]) => content !== '');
     const folder = bench.write('model', Object.fromEntries(all));
     const before = readTree(folder);
-    await expect(record({ record: 'new', runner: 'noop', ...options })).rejects.toMatchObject({ code: 'ops/bad-option', message: expect.stringContaining(reason) });
+    await expect(record({ record: 'new', runner: 'noop', ...options })).rejects.toMatchObject({
+      code: 'ops/bad-option',
+      message: expect.stringContaining(reason),
+    });
     expect(readTree(folder)).toEqual(before);
   });
 

@@ -4,6 +4,7 @@ import type { SamplesWritten } from '../results.js';
 import { recordInCarton } from './record-carton.js';
 import { recordInFolder } from './record-folder.js';
 import { findRecordTarget, type RecordTarget } from './record-target.js';
+import type { RecordedSample } from './recorded-sample.js';
 import type { Runnable } from './runnable.js';
 import type { OpenSession } from './session.js';
 
@@ -14,15 +15,6 @@ export interface RecordOptions {
   readonly recordAs?: 'self-test' | 'example';
   /** Of a carton the new one: a file, or a name. */
   readonly to?: string;
-}
-
-export interface RecordedSample {
-  readonly kind: 'self-test' | 'example';
-  readonly name: string;
-  /** What it was recorded with. */
-  readonly description: string;
-  readonly inputs: NamedTensors;
-  readonly outputs: NamedTensors;
 }
 
 /** What is to be recorded where, once the model has answered. */

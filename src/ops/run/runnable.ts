@@ -38,6 +38,7 @@ export interface Runnable {
 /** Throws `runtime/wrong-platform`, `runtime/no-runtime` when nothing says how to run it, and what opening throws. */
 export async function openRunnable(options: RunnableOptions, context: OpsContext): Promise<Runnable> {
   const { source, pkg: found } = await openPackage(options.location, context);
+  if (source.kind !== 'folder' && found.format === 'carton') assertProven(found, options.location);
   if (options.anyPlatform !== true) assertPlatform(found, options.location);
   const pkg = options.withSamples === true ? await completeSamples(source, found, [sampleFolders.tensors], context) : found;
   const { run, io, extra } = pkg;
@@ -98,12 +99,11 @@ function guessRuntime({ parts }: ModelPackage): string | undefined {
 
 async function materialize(
   source: OpenedSource,
-  { format, parts, linked = [], findings }: ModelPackage,
+  { format, parts, linked = [] }: ModelPackage,
   location: string,
   context: OpsContext,
 ): Promise<string> {
   if (source.kind === 'folder') return source.tree.root;
-  assertListed(findings, location);
   const folder = mkdtempSync(join(context.env['TMPDIR'] || tmpdir(), 'modelport-run-'));
   context.keep({ close: async () => rmSync(folder, { recursive: true, force: true }) });
   const files = join(folder, 'package');
@@ -118,13 +118,15 @@ async function materialize(
   return model;
 }
 
-function assertListed(findings: readonly Finding[], location: string): void {
-  const first = findings.find(({ code }) => code === 'carton/bad-manifest');
-  if (first === undefined) return;
+/** What says how the model runs, and which files it has, is held to the model hash like the files. */
+function assertProven({ findings, parts }: ModelPackage, location: string): void {
+  const wrong = findings.find(({ code }) => code === 'carton/bad-manifest' || code === 'carton/wrong-hash');
+  const isListed = parts.some(({ path, digest }) => path === 'carton.toml' && digest !== undefined);
+  if (wrong === undefined && isListed) return;
   throw createError('ops/refused', {
-    message: `Cannot run "${location}": ${first.message}`,
-    where: first.where,
+    message: `Cannot run "${location}": ${wrong?.message ?? 'MANIFEST does not list "carton.toml", which says how'}`,
+    where: wrong?.where ?? 'carton.toml',
     hint: '`modelport validate` says everything that is wrong',
-    findings: [first],
+    findings: wrong === undefined ? undefined : [wrong],
   });
 }

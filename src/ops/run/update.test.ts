@@ -154,7 +154,10 @@ describe('test --update', () => {
   });
 
   it('does not make an expectation of what breaks the declared interface', async () => {
-    const folder = bench.write('model', { ...model, 'modelport.toml': toml.replace('[[output]]\nname = "x"\ndtype = "float32"', '[[output]]\nname = "x"\ndtype = "int64"') });
+    const folder = bench.write('model', {
+      ...model,
+      'modelport.toml': toml.replace('[[output]]\nname = "x"\ndtype = "float32"', '[[output]]\nname = "x"\ndtype = "int64"'),
+    });
     const before = readTree(folder);
     const result = await check({ update: true });
     expect(result.findings.filter(({ code }) => code === 'test/not-updated')).toHaveLength(3);

@@ -8,7 +8,7 @@ export const renderLinks: Render<CartonLinksResult> = ({ ok, links }, style) => 
   const rows = links.map(({ ok: isGood, path, url, bytes, encoding, reason }) => [
     isGood ? style.color.green('ok') : style.color.red('bad'),
     path,
-    reason ?? `${bytes === null ? '' : toSize(bytes)}${encoding === undefined ? '' : `, ${encoding}`}`,
+    reason ?? `${bytes === null ? '' : toSize(bytes)}${encoding === undefined || encoding === 'identity' ? '' : `, ${encoding}`}`,
     url,
   ]);
   const verdict = ok ? style.color.green('Every linked file can be had') : style.color.red('Not every linked file can be had');

@@ -1,0 +1,20 @@
+import { afterEach, beforeEach, it } from 'vitest';
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
+import { createCartonSandbox, hostileCarton, type CartonSandbox } from '../support/hostile-carton.js';
+import { listComplaints } from '../support/hostile-verbs.js';
+let sandbox: CartonSandbox;
+beforeEach(() => { sandbox = createCartonSandbox(); });
+afterEach(() => sandbox.close());
+const sha = (t: string) => createHash('sha256').update(t).digest('hex');
+it.each([1, 5, 20])('%i refused', async (n) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((r) => server.once('listening', r));
+  const { port } = server.address() as { port: number };
+  await new Promise((r) => server.close(r));
+  const urls = Array.from({ length: n }, (_, i) => `"http://127.0.0.1:${port}/${i}"`).join(', ');
+  sandbox.put(hostileCarton({ promised: { 'model/b': 'x' }, files: { LINKS: `version = 1\n[urls]\n${sha('x')} = [${urls}]\n` } }));
+  const since = performance.now();
+  const out = await sandbox.tryAll({ only: ['unpack'] });
+  console.log(n, performance.now() - since, listComplaints(out.unpack));
+});
