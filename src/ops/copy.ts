@@ -1,7 +1,7 @@
 import { createError, type Descriptor, isToolkitError, type NamedDescriptor, parseLocation } from '../core/index.js';
 import { copyGraph } from '../oci/index.js';
 import { isCartonFile, openCartonDestination } from './carton/carton-target.js';
-import { copyCarton, isCarton } from './carton/copy-carton.js';
+import { isCarton } from './carton/is-carton.js';
 import type { OpsContext } from './context.js';
 import { unknownFiles } from './package.js';
 import { listReferrers } from './referrers.js';
@@ -29,8 +29,7 @@ export async function copy(options: CopyOptions, context: OpsContext): Promise<C
   const target = () => openDestination(options.destination, context);
   if (options.all === true) return copyAll(options, target, context);
   const source = await openCopied(options.source, context);
-  if (await becomesOther(source, options, context))
-    return copyCarton(source as OpenedPackageSource, () => openCartonDestination(options.destination, context), options.inflate === true, context);
+  if (await becomesOther(source, options, context)) return copyTo(source as OpenedPackageSource, options, context);
   if (source.kind === 'files') throw unknownFiles(source);
   if (source.kind === 'folder')
     throw createError('format/unsupported', {
@@ -38,6 +37,11 @@ export async function copy(options: CopyOptions, context: OpsContext): Promise<C
       hint: 'Pack it: `modelport pack DIR -t NAME`, or -o FILE; `modelport push DIR NAME` sends it to a registry',
     });
   return copySource(source, target, options.referrers === true, context);
+}
+
+async function copyTo(source: OpenedPackageSource, { destination, inflate }: CopyOptions, context: OpsContext): Promise<CopyResult> {
+  const { copyCarton } = await import('./carton/copy-carton.js');
+  return copyCarton(source, () => openCartonDestination(destination, context), inflate === true, context);
 }
 
 /** Between artifacts a carton is copied as it is, blob by blob; a file becomes an artifact, and an artifact a file. */

@@ -3,9 +3,8 @@
  * Never writes to the terminal and never ends the process.
  */
 export { escapeForDisplay } from '../bytes/index.js';
-export * from './carton/examples.js';
-export * from './carton/links.js';
-export * from './carton/shrink.js';
+export type { ExamplesOptions } from './carton/examples.js';
+export type { ShrinkOptions } from './carton/shrink.js';
 export * from './cat.js';
 export * from './context.js';
 export * from './convert.js';
@@ -15,6 +14,7 @@ export * from './doctor.js';
 export * from './edit.js';
 export * from './init.js';
 export * from './inspect.js';
+export * from './lazy-verbs.js';
 export * from './list.js';
 export * from './login.js';
 export * from './ls.js';
@@ -29,9 +29,9 @@ export * from './registry/warm.js';
 export type { NetworkOptions } from './registries.js';
 export * from './registry/results.js';
 export * from './results.js';
-export { run, type RunOptions } from './run/run.js';
+export type { RunOptions } from './run/run.js';
 export type { SessionOptions } from './run/session.js';
-export { test, type TestOptions } from './run/test.js';
+export type { TestOptions } from './run/test.js';
 export * from './unpack.js';
 export * from './validate.js';
 export * from './verify.js';

@@ -85,10 +85,13 @@ async function statOf(path: string): Promise<{ readonly size: number }> {
   }
 }
 
+/** A longer list is made to keep us busy, or to send us at somebody. */
+const mostTried = 100;
+
 async function fetchAny(linked: LinkedPart, cache: FileCache, maxBytes: number, context: OpsContext): Promise<string> {
   assertOnline([linked], context);
   const reasons: string[] = [];
-  for (const url of linked.urls) {
+  for (const url of linked.urls.slice(0, mostTried)) {
     const item = context.progress.start('fetch', linked.path);
     try {
       const { body, expectedBytes } = await fetchLink(url, maxBytes, context, item);
@@ -102,7 +105,8 @@ async function fetchAny(linked: LinkedPart, cache: FileCache, maxBytes: number, 
       reasons.push(`${showUrl(url)}: ${toReason(error, url)}`);
     }
   }
-  throw linkFailed(linked, reasons);
+  const left = linked.urls.length - mostTried;
+  throw linkFailed(linked, left > 0 ? [...reasons, `${left} more URLs were not tried`] : reasons);
 }
 
 function linkFailed({ path, digest }: LinkedPart, reasons: readonly string[]): Error {

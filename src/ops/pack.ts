@@ -1,6 +1,5 @@
 import { expectStream } from '../bytes/index.js';
 import { openCartonTarget, toCartonTarget } from './carton/carton-target.js';
-import { packCarton } from './carton/pack-carton.js';
 import { createError, type Description, type Finding, type ModelPackage, type OciPackageSink, type Written } from '../core/index.js';
 import { type LayerEncodings, parseLayerEncodings, parseVintage, type Vintage, writeHybridImage, writeModelpack } from '../formats/index.js';
 import type { OpsContext } from './context.js';
@@ -15,13 +14,15 @@ import { openTarget, type Target } from './target.js';
 
 /** A folder becomes a package: what was not written down is read from the files, and what was decided is said. */
 export async function pack(options: PackOptions, context: OpsContext): Promise<PackResult> {
-  if (options.format === 'carton') return packCarton(options, () => openCartonTarget(options, context), context);
+  if (options.format === 'carton')
+    return (await import('./carton/pack-carton.js')).packCarton(options, () => openCartonTarget(options, context), context);
   return packTo(options, () => openTarget(options, context), context);
 }
 
 /** The same, to a place of blobs; the target is opened when it is clear that there is something to be packed. */
 export async function packTo(options: Omit<PackOptions, 'name' | 'output'>, open: () => Promise<Target>, context: OpsContext): Promise<PackResult> {
-  if (options.format === 'carton') return packCarton(options, async () => toCartonTarget(await open()), context);
+  if (options.format === 'carton')
+    return (await import('./carton/pack-carton.js')).packCarton(options, async () => toCartonTarget(await open()), context);
   if (options.format !== 'modelpack')
     throw createError('format/unknown', {
       message: `Cannot pack as "${options.format}": there is no such format`,

@@ -2,7 +2,7 @@ import { createError } from '../core/index.js';
 import { collect, twice } from '../bytes/index.js';
 import { parseManifest } from '../oci/index.js';
 import { isCartonFile, openCartonTarget, toCartonTarget } from './carton/carton-target.js';
-import { copyCarton, isCarton } from './carton/copy-carton.js';
+import { isCarton } from './carton/is-carton.js';
 import { asTask, type OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { parseRemote } from './remote-reference.js';
@@ -64,6 +64,7 @@ async function pullCarton(source: ShelfSource, options: PullOptions, context: Op
     });
   const open = async () =>
     output === undefined ? toCartonTarget(await openStoreTarget(source.name, context)) : openCartonTarget({ output }, context);
+  const { copyCarton } = await import('./carton/copy-carton.js');
   return { ...(await copyCarton(source, open, options.inflate === true, context)), findings: [] };
 }
 

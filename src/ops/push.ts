@@ -1,14 +1,14 @@
 import { createError, type Digest } from '../core/index.js';
 import { toCartonTarget } from './carton/carton-target.js';
-import { copyCarton, isCarton } from './carton/copy-carton.js';
+import { isCarton } from './carton/is-carton.js';
 import { asTask, type OpsContext } from './context.js';
 import { copySource } from './copy.js';
 import { type PackOptions, packTo } from './pack.js';
 import { unknownFiles } from './package.js';
 import { parseRemote, type RemoteReference } from './remote-reference.js';
-import type { PushResult } from './results.js';
-import { openSource } from './source.js';
-import { openRemoteTarget } from './target.js';
+import type { CopyResult, PushResult } from './results.js';
+import { type OpenedPackageSource, openSource } from './source.js';
+import { openRemoteTarget, type Target } from './target.js';
 
 export interface PushOptions extends Omit<PackOptions, 'dir' | 'name' | 'output' | 'format'> {
   /** A folder, which is packed on its way, or a package of the local store, a layout or an archive. */
@@ -40,9 +40,14 @@ export async function push(options: PushOptions, given: OpsContext): Promise<Pus
     return toResult(await packTo({ ...options, dir: options.source, format: options.format ?? 'modelpack' }, target, context), reference);
   assertNothingToPack(options);
   if ((source.kind === 'files' || options.inflate === true) && (await isCarton(source)))
-    return toResult(await copyCarton(source, async () => toCartonTarget(await target()), options.inflate === true, context), reference);
+    return toResult(await sendCarton(source, target, options.inflate === true, context), reference);
   if (source.kind === 'files') throw unknownFiles(source);
   return toResult(await copySource(source, target, options.referrers === true, context), reference);
+}
+
+async function sendCarton(source: OpenedPackageSource, target: () => Promise<Target>, inflate: boolean, context: OpsContext): Promise<CopyResult> {
+  const { copyCarton } = await import('./carton/copy-carton.js');
+  return copyCarton(source, async () => toCartonTarget(await target()), inflate, context);
 }
 
 /** What is at a registry has a digest. */

@@ -1,7 +1,7 @@
 import { createError, type Finding, type NamedDescriptor } from '../core/index.js';
 import { verifyGraph } from '../oci/index.js';
 import { openLocalStore } from '../store/index.js';
-import { isCarton } from './carton/copy-carton.js';
+import { isCarton } from './carton/is-carton.js';
 import type { OpsContext } from './context.js';
 import type { VerifyResult } from './results.js';
 import { openSource, type Shelf } from './source.js';

@@ -295,7 +295,7 @@ describe('refuses', () => {
     [{ vintage: 'v9' }, expect.any(String)],
     [{ layers: ['zip'] }, 'ops/bad-option'],
     [{ layers: ['wieghts=raw'] }, 'ops/bad-option'],
-    [{ format: 'carton' }, 'format/unknown'],
+    [{ format: 'nothing' }, 'format/unknown'],
     [{ name: 'Demo/Tiny:v1' }, 'core/bad-reference'],
     [{ set: ['colour=red'] }, 'ops/bad-option'],
   ])('%j', async (more, code) => {

@@ -12,7 +12,7 @@ export interface CartonSettings {
   readonly findings: readonly Finding[];
 }
 
-/** `links` and `description` are for whoever has the network and the files. */
+/** `links` is for whoever writes the file: it is left out only when all is hashed. */
 const known = [
   'runner_name',
   'required_framework_version',
@@ -21,7 +21,6 @@ const known = [
   'short_description',
   'model',
   'links',
-  'description',
   'compression',
 ];
 

@@ -73,7 +73,11 @@ function shorten(findings: readonly Finding[]): readonly Finding[] {
   const last = (code: string) => kept.findLast((finding) => finding.code === code);
   return [
     ...kept,
-    ...left.map(([code, count]): Finding => ({ level: last(code)?.level ?? 'error', code, message: `${count - mostOfAKind} more of the kind ${code}` })),
+    ...left.map(([code, count]): Finding => ({
+      level: last(code)?.level ?? 'error',
+      code,
+      message: `${count - mostOfAKind} more of the kind ${code}`,
+    })),
   ];
 }
 

@@ -122,7 +122,9 @@ function listWrongDocuments({ toml, tensorIndex, manifest }: CartonDocuments): F
     const found = document.kind === 'read' && expected !== undefined ? digestOf(Buffer.from(document.text)) : expected;
     if (found === expected) return [];
     const message = `Cannot trust ${JSON.stringify(path)}: MANIFEST says ${expected}, found ${found}`;
-    return [{ level: 'error', code: 'carton/wrong-hash', message, where: path, hint: 'The carton is damaged or was changed: fetch or pack it again' }];
+    return [
+      { level: 'error', code: 'carton/wrong-hash', message, where: path, hint: 'The carton is damaged or was changed: fetch or pack it again' },
+    ];
   };
   return [...judge(tomlName, toml), ...judge(tensorIndexName, tensorIndex)];
 }

@@ -36,10 +36,10 @@ export interface VerifiedCarton {
 
 /** Every member against MANIFEST; a wrong one does not stop the others. Throws only what container, disk and network throw, and `core/cancelled`. */
 export async function verifyCarton(source: PackageSource, options: VerifyCartonOptions): Promise<VerifiedCarton> {
-  const verified = await verifyDocuments(await readDocuments(source, options), options);
+  const found = await verifyDocuments(await readDocuments(source, options), options);
   // What is wrong with a container shows in its members first, and better.
-  const isDamaged = verified.problems.some(({ code }) => code === damaged);
-  return isDamaged ? verified : { ...verified, problems: [...verified.problems, ...(await checkContainer(source))] };
+  const isDamaged = found.problems.some(({ code }) => code === damaged);
+  return isDamaged ? found : { ...found, problems: [...found.problems, ...(await checkContainer(source))] };
 }
 
 const damaged = 'carton/damaged-member';

@@ -1,24 +1,11 @@
-import { createError, type LinkedPart, type StreamContent } from '../../core/index.js';
-import {
-  type CartonWritten,
-  detectFormat,
-  inflateCarton,
-  openMembers,
-  readDocuments,
-  writeCartonArtifact,
-  writeCartonZip,
-} from '../../formats/index.js';
+import { type LinkedPart, type StreamContent } from '../../core/index.js';
+import { type CartonWritten, inflateCarton, openMembers, readDocuments, writeCartonArtifact, writeCartonZip } from '../../formats/index.js';
 import { asTask, type OpsContext } from '../context.js';
 import { type LinkedFile, openAllLinked, openLinked } from '../linked-files.js';
 import { readSource } from '../package.js';
 import type { CopyResult } from '../results.js';
-import type { OpenedPackageSource, OpenedSource } from '../source.js';
+import type { OpenedPackageSource } from '../source.js';
 import type { CartonTarget } from './carton-target.js';
-
-/** A source that can be written as a file as well as an artifact. */
-export async function isCarton(source: OpenedSource): Promise<boolean> {
-  return source.kind !== 'folder' && (await detectFormat(source))?.reader.id === 'carton';
-}
 
 /**
  * The same carton in another form: file, folder, artifact. MANIFEST stays as it is, byte for byte, and so does the model hash; with `inflate`
@@ -65,12 +52,4 @@ async function writeTo(source: OpenedPackageSource, { sink }: CartonTarget, infl
 
 function toContent(file: LinkedFile): StreamContent & { readonly size: number } {
   return { kind: 'stream', size: file.size, open: () => file.open() };
-}
-
-export function assertCarton(location: string, isOne: boolean, what: string): void {
-  if (isOne) return;
-  throw createError('format/unsupported', {
-    message: `Cannot ${what} "${location}": it is no carton`,
-    hint: '`modelport inspect` says what it is; `modelport pack DIR --format carton -o FILE.carton` makes one',
-  });
 }

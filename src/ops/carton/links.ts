@@ -3,7 +3,7 @@ import type { OpsContext } from '../context.js';
 import { checkLinks } from '../linked-files.js';
 import type { CartonLinksResult } from '../results.js';
 import { openSource } from '../source.js';
-import { assertCarton, isCarton } from './copy-carton.js';
+import { assertCarton, isCarton } from './is-carton.js';
 
 /** Fetches and hashes what every URL serves, and keeps nothing. Files that are inside are checked too: their links may stay behind. */
 export async function checkCartonLinks(options: { readonly location: string }, context: OpsContext): Promise<CartonLinksResult> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expectStream, readFolder } from '../../bytes/index.js';
 import { compileGlobs, isIgnoredByDefault } from '../../buildfile/index.js';
 import { createError, type Description, type Finding, type ModelPackage, type Part } from '../../core/index.js';
-import { type CartonWriteOptions, type CartonWritten, openMembers, writeCarton, writeCartonTree } from '../../formats/index.js';
+import { type CartonSink, type CartonWriteOptions, type CartonWritten, openMembers, writeCarton, writeCartonTree } from '../../formats/index.js';
 import { readPersonText, type TomlTable } from '../../text/index.js';
 import type { OpsContext } from '../context.js';
 import { describeFolder, openFolder } from '../folder.js';
@@ -15,6 +15,7 @@ import type { PackResult } from '../results.js';
 import { parseRunnerOptions } from '../run/runner-options.js';
 import { parseSettings } from '../settings.js';
 import type { CartonTarget } from './carton-target.js';
+import { packLinked, readLinks } from './pack-linked.js';
 
 /**
  * A folder becomes a carton: from its modelport.toml, from a carton.toml that lies beside the model, or from runner and version alone. The
@@ -88,7 +89,10 @@ async function packFolder(
   const pkg = withSettings(described.pkg, await parseSettings(options.set ?? [], context));
   assertPackable(pkg, options);
   const settings = await toWriteOptions(described.description, pkg.parts, folder.tree.root, options, context);
-  return writeTo(pkg.findings, open, (target) => writeCarton(pkg, described.description, target.sink, settings), pkg.parts);
+  const { description } = described;
+  const links = readLinks(description);
+  const write = (sink: CartonSink) => writeCarton(pkg, description, sink, settings);
+  return writeTo(pkg.findings, open, ({ sink }) => (links.size === 0 ? write(sink) : packLinked(links, sink, write, context)), pkg.parts);
 }
 
 async function writeTo(

@@ -6,7 +6,8 @@ import type { CartonShrinkResult, CopyResult } from '../results.js';
 import { openSource } from '../source.js';
 import { hashUrl } from './hash-url.js';
 import { openCartonDestination } from './carton-target.js';
-import { assertCarton, copyCarton, isCarton } from './copy-carton.js';
+import { copyCarton } from './copy-carton.js';
+import { assertCarton, isCarton } from './is-carton.js';
 
 export interface ShrinkOptions {
   readonly source: string;

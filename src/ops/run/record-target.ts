@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createError } from '../../core/index.js';
-import { assertCarton, isCarton } from '../carton/copy-carton.js';
+import { assertCarton, isCarton } from '../carton/is-carton.js';
 import type { FolderSource } from '../folder.js';
 import type { OpenedPackageSource } from '../source.js';
 import type { Runnable } from './runnable.js';
