@@ -49,6 +49,18 @@ describe('shrink and inflate', () => {
     });
   });
 
+  it('while it is packed, as modelport.toml says', async () => {
+    const whole = await bench.pack('echo', echoModel);
+    const links = `\n[format.carton]\nlinks = { "${hash}" = ["https://a.invalid/w", "https://b.invalid/w"] }\n`;
+    const { modelHash } = await bench.pack('linked', { ...echoModel, 'modelport.toml': `${String(echoModel['modelport.toml'])}${links}` });
+    expect(modelHash).toBe(whole.modelHash);
+    const linked = [{ path: 'model/weights.bin', urls: ['https://a.invalid/w', 'https://b.invalid/w'] }];
+    expect(await goes('inspect', 'linked.carton')).toMatchObject({ linked, findings: [] });
+    const wrong = { ...echoModel, 'modelport.toml': `${String(echoModel['modelport.toml'])}\n[format.carton]\nlinks = { "abc" = ["u"] }\n` };
+    await expect(bench.pack('wrong', wrong)).rejects.toThrow();
+    expect(existsSync(bench.path('wrong.carton'))).toBe(false);
+  });
+
   it('by a hash that is stated, which asks nobody', async () => {
     const { document } = await shrunk(`${hash}=https://a.invalid/w`, `sha256:${hash.toUpperCase()}=https://b.invalid/w`);
     expect(document).toMatchObject({ left: ['model/weights.bin'] });

@@ -25,7 +25,7 @@ const users: readonly Verb[] = ['unpack', 'run', 'test', 'copy --inflate'];
 const others: readonly Verb[] = ['inspect', 'ls', 'cat', 'validate', 'verify', 'examples', 'copy to a file', 'copy to an artifact', 'shrink'];
 
 function expectRefused(outcomes: CartonOutcomes, words: RegExp): void {
-  for (const verb of users) expectRefusal(verb, outcomes, words);
+  for (const verb of users) expectRefusal(verb, outcomes, words, 3);
   for (const verb of others) expect([verb, outcomes[verb].kind]).toEqual([verb, 'result']);
   expect(listCached()).toEqual([]);
 }
@@ -54,7 +54,7 @@ describe('addresses that are not asked', () => {
     const outcomes = await sandbox.tryAll(url.startsWith('https:') && !url.includes('@') ? { context: { network: { offline: true } } } : {});
     if (url.includes('\u001b')) for (const verb of users) expect(listComplaints(outcomes[verb])[0]).not.toContain('\u001b');
     else expectRefused(outcomes, words);
-    expect(JSON.stringify(outcomes)).not.toContain('secret@');
+    for (const verb of users) expect(listComplaints(outcomes[verb])[0]).not.toContain('secret');
   });
 });
 

@@ -24,8 +24,8 @@ export function expectSound(outcomes: CartonOutcomes): void {
   expect(outcomes.validate).toMatchObject({ result: { valid: true } });
 }
 
-export function expectRefusal(verb: Verb, outcomes: CartonOutcomes, words: RegExp): void {
+export function expectRefusal(verb: Verb, outcomes: CartonOutcomes, words: RegExp, exitCode = 1): void {
   const outcome = outcomes[verb];
   expect([verb, listComplaints(outcome)]).toEqual([verb, [expect.stringMatching(words)]]);
-  expect(outcome).toMatchObject({ kind: 'error', exitCode: 1 });
+  expect(outcome).toMatchObject({ kind: 'error', exitCode });
 }

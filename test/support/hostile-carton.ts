@@ -1,5 +1,5 @@
 /** Cartons that no decent tool would write, and every verb over them. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -128,6 +128,7 @@ async function attemptIn(context: OpsContext, base: string, work: (context: OpsC
   const outcome = await settle(work, context);
   const took = performance.now() - since;
   if (took > longestMs) throw new Error(`A verb took ${Math.round(took)} ms`);
+  expect(listOpen(base)).toEqual([]);
   const written = listAll(join(base, 'out')).filter((path) => !path.includes('/'));
   // Blobs of a layout without a name are like those of a store: the next attempt takes them, and nobody sees them.
   if (outcome.kind === 'error') expect(written.filter((name) => name !== 'layout' || hasNames(join(base, 'out/layout')))).toEqual([]);
@@ -150,6 +151,23 @@ async function settle(work: (context: OpsContext) => Promise<unknown>, context: 
     return { kind: 'error', code, message, exitCode };
   } finally {
     await context.close();
+  }
+}
+
+const descriptors = '/proc/self/fd';
+
+/** Files below a folder that this process holds open, where the system tells. */
+function listOpen(folder: string): string[] {
+  const names = existsSync(descriptors) ? readdirSync(descriptors) : [];
+  return names.map(readDescriptor).filter((path) => path.startsWith(folder));
+}
+
+/** Other threads open and close files meanwhile. */
+function readDescriptor(name: string): string {
+  try {
+    return readlinkSync(join(descriptors, name));
+  } catch {
+    return '';
   }
 }
 
