@@ -1,88 +1,42 @@
-import { stat } from 'node:fs/promises';
-import { drain, fromFile, toIoError, verified } from '../bytes/index.js';
-import { type ByteRange, type ByteStream, createError, isToolkitError, type LinkedPart } from '../core/index.js';
+import { createError, type LinkedPart } from '../core/index.js';
 import { showUrl } from '../http/index.js';
-import { type FileCache, openFileCache } from '../store/index.js';
+import type { FileCache } from '../store/index.js';
 import type { OpsContext } from './context.js';
 import { assertOnline, fetchLink, isOfThisMachine, namedLinks, toReason } from './fetch-link.js';
+import { openCacheOf, openProven, type ProvenFile } from './proven-cache.js';
 
 export { checkLinks } from './check-links.js';
-
-/** A linked file that is on this machine and was hashed. */
-export interface LinkedFile {
-  readonly size: number;
-  /** In the cache: to be read, not to be changed or moved. */
-  readonly path: string;
-  open(range?: ByteRange): Promise<ByteStream>;
-}
 
 export interface LinkedOptions {
   /** After decoding; `limits.linkedBytes` by default. */
   readonly maxBytes?: number;
 }
 
-/** One for a context, so that it knows what is in use. */
-const caches = new WeakMap<OpsContext['keep'], FileCache>();
-
 /**
  * The bytes of a linked file: from the cache, else from the first of its URLs that gives them. None can be read before all of them were
  * hashed. Throws `http/offline`, `http/link-failed` with the reason of each URL, `bytes/limit`.
  */
-export async function openLinked(linked: LinkedPart, context: OpsContext, options: LinkedOptions = {}): Promise<LinkedFile> {
-  const { digest } = linked;
-  const { limits, counters, signal } = context;
+export async function openLinked(linked: LinkedPart, context: OpsContext, options: LinkedOptions = {}): Promise<ProvenFile> {
+  const { limits } = context;
   const maxBytes = Math.min(options.maxBytes ?? limits.linkedBytes, limits.linkedBytes);
-  const cache = openCacheOf(context);
-  const find = () => findProven(linked, cache, context);
-  const path = (await find()) ?? (await cache.exclusively(digest, async () => (await find()) ?? fetchAny(linked, cache, maxBytes, context), signal));
-  const { size } = await statOf(path);
-  if (size > maxBytes) throw tooLarge(linked, size, maxBytes);
-  return { size, path, open: async (range) => fromFile(path, range, counters) };
+  const file = await openProven(linked, (cache) => fetchAny(linked, cache, maxBytes, context), context);
+  if (file.size > maxBytes) throw tooLarge(linked, file.size, maxBytes);
+  return file;
 }
 
 /**
  * Several of them, by path; what the first one lacks stops all. Without the network the error names every file that is not here. Throws as
  * `openLinked`.
  */
-export async function openAllLinked(linked: readonly LinkedPart[], context: OpsContext): Promise<ReadonlyMap<string, LinkedFile>> {
+export async function openAllLinked(linked: readonly LinkedPart[], context: OpsContext): Promise<ReadonlyMap<string, ProvenFile>> {
   if (context.network.offline === true) {
     const cache = openCacheOf(context);
     const missing = linked.filter(({ digest }) => cache.find(digest) === undefined);
     if (missing.length > 0) assertOnline(missing, context);
   }
-  const files = new Map<string, LinkedFile>();
+  const files = new Map<string, ProvenFile>();
   for (const part of linked) files.set(part.path, await openLinked(part, context));
   return files;
-}
-
-function openCacheOf({ home, limits, keep }: OpsContext): FileCache {
-  const cache = caches.get(keep) ?? openFileCache(home, limits);
-  caches.set(keep, cache);
-  return cache;
-}
-
-/** A damaged file goes from the cache. */
-async function findProven({ digest, path }: LinkedPart, cache: FileCache, { counters }: OpsContext): Promise<string | undefined> {
-  const found = cache.find(digest);
-  if (found === undefined) return undefined;
-  try {
-    const { size } = await statOf(found);
-    await drain(verified(fromFile(found, undefined, counters), { digest, size }, path, counters));
-    return found;
-  } catch (error) {
-    const isDamaged = isToolkitError(error, 'bytes/digest-mismatch') || isToolkitError(error, 'bytes/size-mismatch');
-    if (!isDamaged && !isToolkitError(error, 'bytes/not-found')) throw error;
-    if (isDamaged) cache.remove(digest);
-    return undefined;
-  }
-}
-
-async function statOf(path: string): Promise<{ readonly size: number }> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    throw toIoError(error, 'read', path);
-  }
 }
 
 /** A longer list is made to keep us busy, or to send us at somebody. */

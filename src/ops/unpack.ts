@@ -127,7 +127,8 @@ async function listSources(
   if (detected !== undefined || source.kind === 'files') {
     const { pkg } = await readSource(source, context);
     const parts = options.onlyListed === true ? pkg.parts.filter(({ digest }) => digest !== undefined) : pkg.parts;
-    const sources = await listPartSources({ ...pkg, parts }, options.location, select ?? (() => true), context);
+    const keepsFiles = options.onlyListed === true && source.kind === 'files' && source.from === 'url';
+    const sources = await listPartSources({ ...pkg, parts }, options.location, select ?? (() => true), context, { keepsFiles });
     return { policy: 'package', sources, findings: options.onlyListed === true ? [] : pkg.findings.filter(isUnproven) };
   }
   const layers = listImageLayers(source, context);

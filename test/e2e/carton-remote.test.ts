@@ -70,6 +70,20 @@ describe('a server with ranges', () => {
     expect(await bench.json('verify', `${server.url}/echo.carton`)).toMatchObject({ code: 0, document: { ok: true } });
   });
 
+  it('what was run once is not fetched again, and prune forgets it', async () => {
+    const server = await serveFile(bytes);
+    const test = async () => {
+      const before = server.requests.length;
+      expect(await bench.json('test', `${server.url}/echo.carton`)).toMatchObject({ code: 0, document: { failed: 0 } });
+      return sum(sizesOf(server).slice(before));
+    };
+    await bench.json('prune');
+    expect(await test()).toBeGreaterThan(64 * MiB);
+    expect(await test()).toBeLessThan(2 * MiB);
+    expect((await bench.json('prune')).document['freedBytes']).toBeGreaterThan(64 * MiB);
+    expect(await test()).toBeGreaterThan(64 * MiB);
+  });
+
   it('a wrong byte on the way is found', async () => {
     const wrong = Buffer.from(bytes);
     wrong[wrong.indexOf('{"layers":1}') + 10] = 0x32;

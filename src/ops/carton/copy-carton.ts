@@ -1,7 +1,8 @@
 import { type LinkedPart, type StreamContent } from '../../core/index.js';
 import { type CartonWritten, inflateCarton, openMembers, readDocuments, writeCartonArtifact, writeCartonZip } from '../../formats/index.js';
 import { asTask, type OpsContext } from '../context.js';
-import { type LinkedFile, openAllLinked, openLinked } from '../linked-files.js';
+import { openAllLinked, openLinked } from '../linked-files.js';
+import type { ProvenFile } from '../proven-cache.js';
 import { readSource } from '../package.js';
 import type { CopyResult } from '../results.js';
 import type { OpenedPackageSource } from '../source.js';
@@ -50,6 +51,6 @@ async function writeTo(source: OpenedPackageSource, { sink }: CartonTarget, infl
   return sink.kind === 'zip' ? writeCartonZip(members, sink, options) : writeCartonArtifact(members, sink.blobs, options);
 }
 
-function toContent(file: LinkedFile): StreamContent & { readonly size: number } {
+function toContent(file: ProvenFile): StreamContent & { readonly size: number } {
   return { kind: 'stream', size: file.size, open: () => file.open() };
 }
