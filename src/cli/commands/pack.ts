@@ -1,4 +1,3 @@
-import { Option } from '@commander-js/extra-typings';
 import { collect, given, sourceArgument, targetArgument } from '../arguments.js';
 import type { CommandModule } from '../command-module.js';
 import { usageError } from '../errors.js';
@@ -18,7 +17,7 @@ export const pack: CommandModule = {
       .argument('[dir]', 'folder with the model', sourceArgument, '.')
       .option('-t, --tag <name>', 'keep the package in the local store under this name')
       .option('-o, --output <place>', 'write it to FILE.tar, oci-archive:FILE[:TAG] or oci:DIR:TAG; a carton to any file', targetArgument)
-      .addOption(new Option('--format <format>', 'format of the package').choices(['modelpack', 'carton']).default('modelpack'))
+      .option('--format <format>', 'modelpack or carton', 'modelpack')
       .option('--vintage <vintage>', 'edition of the format: cncf (default), cnai, draft-2024')
       .option('--layers <encoding>', 'raw, tar, tar+gzip or tar+zstd, or ROLE=ENCODING (repeatable)', collect)
       .option('--hybrid', 'add a sibling that looks like a container image, as TAG-image')

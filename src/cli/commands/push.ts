@@ -1,4 +1,3 @@
-import { Option } from '@commander-js/extra-typings';
 import { collect, given, sourceArgument } from '../arguments.js';
 import type { CommandModule } from '../command-module.js';
 import { renderPush } from '../render/push.js';
@@ -17,7 +16,7 @@ export const push: CommandModule = {
       .argument('[destination]', 'HOST/REPO:TAG; without it the name of the source')
       .option('--referrers', 'also what is attached: signatures, attestations')
       .option('--inflate', 'of a carton: what is linked comes inside')
-      .addOption(new Option('--format <format>', 'of a folder: format of the package').choices(['modelpack', 'carton']))
+      .option('--format <format>', 'of a folder: modelpack (default) or carton')
       .option('--vintage <vintage>', 'of a folder: cncf (default), cnai, draft-2024')
       .option('--layers <encoding>', 'of a folder: raw, tar, tar+gzip or tar+zstd, or ROLE=ENCODING (repeatable)', collect)
       .option('--hybrid', 'of a folder: add a sibling that looks like a container image, as TAG-image')
