@@ -83,15 +83,19 @@ export async function* verified(
   const { algorithm, hex } = splitDigest(expected.digest);
   const hash = createStreamHash(algorithm, expected.size);
   let size = 0;
+  // A chunk is hashed while the next one is made: it stays as it is until the one after that is asked for.
+  let before: Promise<void> = Promise.resolve();
   try {
     for await (const chunk of stream) {
       size += chunk.byteLength;
       if (size > expected.size) throw sizeMismatch(what, expected.size, `at least ${size}`);
-      const hashed = hash.update(chunk);
+      await before;
+      before = hash.update(chunk);
+      before.catch(() => {});
       if (counters !== undefined) counters.hashed += chunk.byteLength;
       yield chunk;
-      await hashed;
     }
+    await before;
     if (size !== expected.size) throw sizeMismatch(what, expected.size, String(size));
     const found = await hash.digest();
     if (found === hex) return;
@@ -101,6 +105,7 @@ export async function* verified(
       where: expected.digest,
     });
   } finally {
+    await before.catch(() => {});
     hash.drop();
   }
 }

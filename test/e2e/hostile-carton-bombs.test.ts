@@ -1,7 +1,8 @@
 /** Cartons that burst, cartons of very many members, cartons that are merely odd, and cartons with any byte changed. */
-import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
+import { join } from 'node:path';
+import { crc32, deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { collect, compress, fromBytes } from '../../src/bytes/index.js';
+import { collect, compress, createZip, fromBytes } from '../../src/bytes/index.js';
 import {
   type CartonSandbox,
   createCartonSandbox,
@@ -11,10 +12,10 @@ import {
   testedToml,
   toOddMember,
   type Verb,
-  verbs,
 } from '../support/hostile-carton.js';
 import { expectContentRefused, expectSound } from '../support/hostile-carton-verdicts.js';
 import { withManifest } from '../support/carton-files.js';
+import { runCli } from '../support/cli-process.js';
 import { isAlarm, listComplaints } from '../support/hostile-verbs.js';
 import { numbers, oddZip, type OddMember, zip64Extra } from '../support/odd-zip.js';
 
@@ -25,8 +26,7 @@ beforeEach(() => {
 afterEach(() => sandbox.close());
 
 const MiB = 1024 * 1024;
-const mostGrown = 200 * MiB;
-const zeros = Buffer.alloc(300 * MiB);
+const zeros = Buffer.alloc(100 * MiB);
 /** About a thousand to one, which is the most that deflate can do. */
 const deflatedZeros = deflateRawSync(zeros, { level: 9 });
 
@@ -53,39 +53,63 @@ const shapes: readonly (readonly [string, 8 | 93, () => Uint8Array, number, RegE
   ['zstd with a window of 2 GiB', 93, () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 1, 0, 0]), 5, /limit.*window/],
 ];
 
-async function withoutGrowing(work: () => Promise<void>): Promise<void> {
-  const before = process.memoryUsage.rss();
-  await work();
-  expect(process.memoryUsage.rss() - before).toBeLessThan(mostGrown);
-}
-
 describe('Z6, C2, C3 a member of the model that bursts', () => {
   it.each(shapes)('%s', async (_, method, make, size, words) => {
     sandbox.put(hostileCarton({ replaced: { 'model/a': bomb('model/a', method, make(), size) } }));
-    await withoutGrowing(async () => expectContentRefused(await sandbox.tryAll(), words));
+    expectContentRefused(await sandbox.tryAll(), words);
   });
 });
 
-const documents = ['carton.toml', 'MANIFEST', 'LINKS', 'tensor_data/index.toml', 'tensor_data/x.bin', 'misc/picture.png'];
+const documents = ['carton.toml', 'MANIFEST', 'tensor_data/index.toml', 'tensor_data/x.bin', 'misc/picture.png'];
 
 describe.each(documents)('%s that bursts', (path) => {
-  it.each(shapes.slice(1, 5))('%s', async (_, method, make, size) => {
+  it.each(shapes.slice(1, 4))('%s', async (_, method, make, size) => {
     const files = { [path]: soundFiles[path] ?? 'x' };
     sandbox.put(hostileCarton({ files, replaced: { [path]: bomb(path, method, make(), size) } }));
-    await withoutGrowing(async () => {
-      const outcomes = await sandbox.tryAll();
-      expect(isAlarm(outcomes.verify)).toBe(path !== 'LINKS' || listComplaints(outcomes.verify).length > 0);
-      if (path !== 'LINKS')
-        for (const verb of ['unpack', 'copy to a file', 'copy --inflate'] as const)
-          expect(outcomes[verb]).toMatchObject({ kind: 'error', exitCode: 1 });
-    });
+    const outcomes = await sandbox.tryAll({ only: ['inspect', 'validate', 'verify', 'unpack', 'test', 'copy to a file'] });
+    expect(isAlarm(outcomes.verify)).toBe(true);
+    for (const verb of ['unpack', 'copy to a file'] as const) expect(outcomes[verb]).toMatchObject({ kind: 'error', exitCode: 1 });
+    if (path !== 'misc/picture.png') expect(outcomes.test).not.toMatchObject({ result: { failed: 0 } });
+  });
+});
+
+describe('memory does not grow with what comes out', () => {
+  const most = 250;
+  // Not what getrusage says: that counts the process before it became this program, too.
+  const tell = `import { readFileSync } from 'node:fs';
+    import { isMainThread } from 'node:worker_threads';
+    if (isMainThread) process.on('exit', () => console.error(readFileSync('/proc/self/status', 'utf8')));`;
+
+  /** MiB that the program took at most. */
+  async function measure(...words: readonly string[]): Promise<number> {
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}`, TMPDIR: join(sandbox.base, 'tmp') };
+    const { stderr, code } = await runCli(words, { home: join(sandbox.base, 'home'), cwd: sandbox.base, env });
+    expect([words[0], code === 0 || code === 1]).toEqual([words[0], true]);
+    return Number(/VmHWM:\s*(\d+) kB/.exec(stderr)?.[1]) / 1024;
+  }
+
+  it('of an honest member of a thousand to one, verified, unpacked and copied', async () => {
+    const large = { name: 'model/a', method: 8, content: deflatedZeros, size: zeros.length, crc32: crc32(zeros) };
+    sandbox.put(hostileCarton({ files: { 'model/a': zeros }, replaced: { 'model/a': large } }));
+    for (const words of [['verify'], ['unpack', '-o', 'out/target'], ['copy', 'out/copy.carton']])
+      expect(await measure(words[0] ?? '', sandbox.carton, ...words.slice(1))).toBeLessThan(most);
+  });
+
+  it('of a small list of millions of tables', async () => {
+    const bytes = Buffer.from(`tensor = [${'{},'.repeat(20_000_000)}]\n`);
+    const index = { name: 'tensor_data/index.toml', method: 8, content: deflateRawSync(bytes), size: bytes.length, crc32: crc32(bytes) };
+    sandbox.put(hostileCarton({ files: { 'tensor_data/index.toml': bytes }, replaced: { 'tensor_data/index.toml': index } }));
+    expect(await measure('inspect', sandbox.carton)).toBeLessThan(500);
   });
 });
 
 it('A19 a hundred thousand members are listed, judged and proven', async () => {
-  const many = Array.from({ length: 100_000 }, (_, at) => [`model/f${at}`, ''] as const);
-  sandbox.put(hostileCarton({ files: Object.fromEntries(many) }));
-  const outcomes = await sandbox.tryAll({ only: ['inspect', 'ls', 'validate', 'verify'] });
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`model/f${at}`, '']));
+  const zip = await createZip(sandbox.carton);
+  for (const [path, file] of Object.entries(withManifest({ ...soundFiles, ...many })))
+    await zip.add({ path, content: { kind: 'bytes', bytes: Buffer.from(file as string | Uint8Array) }, method: 'none', mode: 0o644 });
+  await zip.commit();
+  const outcomes = await sandbox.tryAll({ only: ['ls', 'verify'], longestMs: 30_000 });
   expect(outcomes.ls).toMatchObject({ kind: 'result', result: { findings: [] } });
   expect(outcomes.verify).toMatchObject({ result: { ok: true, checked: { files: 100_004 } } });
 });
@@ -103,7 +127,7 @@ describe('what the library of the format writes', () => {
   it('compressed by zstd without size or checksum, documents first, in any order, dated or not, tensors named as they come', async () => {
     const all = withManifest({ ...soundFiles, 'model/b': Buffer.alloc(200_000, 'b'), 'misc/_example_misc_file_0': 'x', 'model/l': { link: 'b' } });
     const members = await Promise.all(
-      Object.entries(all).map(([name, file]) => (name === 'MANIFEST' ? toOddMember(name, file) : toZstd(toOddMember(name, file)))),
+      Object.entries(all).map(async ([name, file]) => (name === 'MANIFEST' ? toOddMember(name, file) : toZstd(toOddMember(name, file)))),
     );
     for (const order of [members, members.toReversed()]) {
       sandbox.put(oddZip(order));
@@ -157,26 +181,22 @@ describe('any bytes changed', () => {
       LINKS: `version = 1\n\n[urls]\n${'ab'.repeat(32)} = ["https://models.example/x"]\n`,
       'model/l': { link: 'a' },
     },
-    replaced: { 'model/z': { name: 'model/z', method: 8, content: deflateSync('zzzz').subarray(2, -4), size: 4, crc32: crc32('zzzz') } },
+    replaced: { 'model/z': { name: 'model/z', method: 8, content: deflateRawSync('zzzz'), size: 4, crc32: crc32('zzzz') } },
   };
   const whole = hostileCarton({ ...parts, files: { ...parts.files, 'model/z': 'zzzz' } });
 
-  it.each(Array.from({ length: 15 }, (_, block) => block))('block %i of seeds: refused, or found, or harmless, never a crash', async (block) => {
+  it.each(Array.from({ length: 10 }, (_, block) => block))('block %i of seeds: refused, or found, or harmless, never a crash', async (block) => {
+    const wrong: unknown[] = [];
     for (let seed = block * 20; seed < block * 20 + 20; seed++) {
       sandbox.put(mutate(whole, seed));
       const outcomes = await sandbox.tryAll({ only: looks });
       for (const verb of looks) {
         const outcome = outcomes[verb];
-        if (outcome.kind === 'error') expect([seed, verb, outcome.exitCode]).toEqual([seed, verb, 1]);
+        if (outcome.kind === 'error' && outcome.exitCode !== 1) wrong.push([seed, verb, outcome]);
       }
       // What is unpacked was proven: a change can only be where nothing is promised.
-      if (outcomes.unpack.kind === 'result' && outcomes.verify.kind === 'result') expect([seed, isAlarm(outcomes.verify)]).toEqual([seed, false]);
+      if (outcomes.unpack.kind === 'result' && isAlarm(outcomes.verify)) wrong.push([seed, outcomes.verify]);
     }
+    expect(wrong).toEqual([]);
   });
-});
-
-it('nothing of this is known to be refused only because everything is', async () => {
-  sandbox.put(hostileCarton());
-  const outcomes = await sandbox.tryAll();
-  for (const verb of verbs) expect([verb, outcomes[verb].kind]).toEqual([verb, 'result']);
 });

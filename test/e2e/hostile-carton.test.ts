@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Limits } from '../../src/core/index.js';
-import { type CartonSandbox, createCartonSandbox, hostileCarton, type HostileParts, soundFiles, verbs } from '../support/hostile-carton.js';
+import { type CartonSandbox, createCartonSandbox, hostileCarton, type HostileParts, soundIndex, verbs } from '../support/hostile-carton.js';
 import { expectAllRefuse, expectContentRefused, expectRefusal, expectSound } from '../support/hostile-carton-verdicts.js';
 import { listComplaints } from '../support/hostile-verbs.js';
 import { numbers, oddExtra, type OddMember, zip64Extra } from '../support/odd-zip.js';
@@ -83,7 +83,7 @@ const inContent: readonly Row[] = [
     'Z2 a gap before an entry',
     {
       replaced: {
-        'tensor_data/index.toml': { name: 'tensor_data/index.toml', content: String(soundFiles['tensor_data/index.toml']), gap: Buffer.from('gap') },
+        'tensor_data/index.toml': { name: 'tensor_data/index.toml', content: soundIndex, gap: Buffer.from('gap') },
       },
     },
     /bad-archive.*"model\/a".*3 other bytes/,

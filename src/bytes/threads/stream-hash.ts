@@ -43,9 +43,14 @@ function hashHere(algorithm: DigestAlgorithm): StreamHash {
 
 function hashBeside(algorithm: DigestAlgorithm, thread: ByteThread): StreamHash {
   const hash = created++;
+  const copies = new SharedCopies();
   let isOpen = true;
   return {
-    update: async (bytes) => void (await thread.ask({ kind: 'update', hash, algorithm, bytes: toShared(bytes) })),
+    update: async (bytes) => {
+      const shared = bytes.buffer instanceof SharedArrayBuffer ? bytes : copies.take(bytes);
+      await thread.ask({ kind: 'update', hash, algorithm, bytes: shared });
+      if (shared !== bytes) copies.giveBack(shared);
+    },
     digest: async () => {
       isOpen = false;
       return (await thread.ask({ kind: 'digest', hash, algorithm })).hex ?? '';
@@ -57,11 +62,22 @@ function hashBeside(algorithm: DigestAlgorithm, thread: ByteThread): StreamHash 
   };
 }
 
-function toShared(bytes: Uint8Array): Uint8Array {
-  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
-  const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
-  shared.set(bytes);
-  return shared;
+/** Shared memory is collected late, as the heap does not see how large it is: what was used is used again. */
+class SharedCopies {
+  #free: ArrayBufferLike[] = [];
+
+  take(bytes: Uint8Array): Uint8Array {
+    const fitting = this.#free.find(({ byteLength }) => byteLength >= bytes.byteLength);
+    // Only ever the larger ones are kept.
+    this.#free = fitting === undefined ? [] : this.#free.filter((buffer) => buffer !== fitting);
+    const copy = new Uint8Array(fitting ?? new SharedArrayBuffer(bytes.byteLength), 0, bytes.byteLength);
+    copy.set(bytes);
+    return copy;
+  }
+
+  giveBack(copy: Uint8Array): void {
+    this.#free.push(copy.buffer);
+  }
 }
 
 /**
