@@ -57,7 +57,7 @@ describe('shrink and inflate', () => {
     const linked = [{ path: 'model/weights.bin', urls: ['https://a.invalid/w', 'https://b.invalid/w'] }];
     expect(await goes('inspect', 'linked.carton')).toMatchObject({ linked, findings: [] });
     const wrong = { ...echoModel, 'modelport.toml': `${String(echoModel['modelport.toml'])}\n[format.carton]\nlinks = { "abc" = ["u"] }\n` };
-    await expect(bench.pack('wrong', wrong)).rejects.toThrow();
+    await expect(bench.pack('wrong', wrong)).rejects.toThrow(/no SHA-256/);
     expect(existsSync(bench.path('wrong.carton'))).toBe(false);
   });
 

@@ -141,7 +141,9 @@ const mostParts = 30;
 
 /** Addresses without their query, which may be a secret. */
 function renderLinked({ linked = [] }: InspectResult, style: Style): string[] {
-  const rows = linked.slice(0, mostParts).map(({ role, digest, path, urls }) => [role, toShortDigest(digest), path, urls[0]?.replace(/\?.*$/s, '') ?? '-']);
+  const rows = linked
+    .slice(0, mostParts)
+    .map(({ role, digest, path, urls }) => [role, toShortDigest(digest), path, urls[0]?.replace(/\?.*$/s, '') ?? '-']);
   const columns: readonly Column[] = [
     { title: 'ROLE' },
     { title: 'DIGEST', paint: style.color.dim },
