@@ -249,7 +249,14 @@ describe('what may not run here', () => {
     await bench.pack('code', python);
     expect(await bench.json('run', 'code.carton', '--runner', 'noop', '-i', 'x=1')).toMatchObject({
       code: 0,
-      document: { runtime: { name: 'noop' } },
+      document: {
+        runtime: { name: 'noop' },
+        findings: expect.arrayContaining([expect.objectContaining({ level: 'warning', code: 'runtime/overridden' })]),
+      },
+    });
+    expect(await bench.json('run', 'code.carton', '--allow-code', '--framework-version', '=99.0', '-i', 'x=1')).toMatchObject({
+      code: 3,
+      document: { error: { code: 'runtime/not-available', message: expect.stringContaining('"=99.0"') } },
     });
     expect(await bench.json('run', 'code.carton', '--runner', 'nop', '-i', 'x=1')).toMatchObject({
       code: 3,

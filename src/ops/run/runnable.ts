@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createError, type Finding, type ModelPackage, type RunnableModel } from '../../core/index.js';
+import { createError, type Finding, type ModelPackage, type RunnableModel, type Run } from '../../core/index.js';
 import { fitsHost } from '../../formats/index.js';
 import { completeSamples, sampleFolders } from '../complete-samples.js';
 import type { OpsContext } from '../context.js';
@@ -59,7 +59,24 @@ export async function openRunnable(options: RunnableOptions, context: OpsContext
     inputs: io.inputs,
     outputs: io.outputs,
   };
-  return { source, pkg, model, findings: listLeftOut(pkg), materialize: () => materialize(source, pkg, options.location, context) };
+  return {
+    source,
+    pkg,
+    model,
+    findings: [...listOverrides(pkg.run, model), ...listLeftOut(pkg)],
+    materialize: () => materialize(source, pkg, options.location, context),
+  };
+}
+
+/** What the package says was tried by whoever packed it; something else may give other answers. */
+function listOverrides({ runtime, version }: Run, model: RunnableModel): Finding[] {
+  const said = (what: string, stated: string, chosen: string): Finding => ({
+    level: 'warning',
+    code: 'runtime/overridden',
+    message: `The package asks for ${what} ${JSON.stringify(stated)}, and is run with ${JSON.stringify(chosen)}`,
+  });
+  if (runtime !== undefined && runtime !== model.runtime) return [said('the runner', runtime, model.runtime)];
+  return version === undefined || model.version === undefined || version === model.version ? [] : [said('the version', version, model.version)];
 }
 
 /** Where nobody kept the types, whole numbers are integers. */

@@ -48,13 +48,14 @@ export async function startSession(runnable: Runnable, options: SessionOptions, 
   return { ...runnable, runtime, session, timeoutMs, findings };
 }
 
-function toEnvironment({ device, frameworkVersion, runner, inProcess }: SessionOptions, context: OpsContext): RuntimeEnvironment {
+function toEnvironment({ device, frameworkVersion, inProcess }: SessionOptions, context: OpsContext): RuntimeEnvironment {
   const { env, home, network, signal } = context;
   return {
     env,
     home: join(home, 'runtimes'),
     device,
-    anyVersion: frameworkVersion !== undefined || runner !== undefined,
+    // Pre-releases too, which no requirement matches that does not name one.
+    anyVersion: frameworkVersion === '*',
     offline: network.offline,
     isolated: inProcess !== true,
     signal,
