@@ -27,8 +27,8 @@ const asked = `## Before anything runs
 2. *Runtime*: \`--runner\`, else what the package says, else \`onnx\` where there is exactly one \`.onnx\` file.
 3. *Consent*: models of \`python\` and \`torchscript\` are programs, which can do whatever their user can. At a terminal a person is asked; elsewhere it needs
    \`--allow-code\` or \`-y\` (exit 3 without). \`noop\` and \`onnx\` run no code of the package and ask nobody.
-4. *Framework*: its version is held against what the package requires, as Rust's semver understands that. With \`--runner\` or \`--framework-version\` a
-   version that does not fit is a warning and not a refusal.
+4. *Framework*: its version is held against what the package requires, as Rust's semver understands that. \`--framework-version\` and
+   \`--runner\` take the place of what the package says, with a warning; \`--framework-version '*'\` takes any, pre-releases too.
 5. *Layout*: \`runner_compat_version\` other than 1 is refused.
 
 ## Runtimes

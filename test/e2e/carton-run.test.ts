@@ -256,7 +256,7 @@ describe('what may not run here', () => {
     });
     expect(await bench.json('run', 'code.carton', '--allow-code', '--framework-version', '=99.0', '-i', 'x=1')).toMatchObject({
       code: 3,
-      document: { error: { code: 'runtime/not-available', message: expect.stringContaining('"=99.0"') } },
+      document: { error: { code: 'runtime/not-available' } },
     });
     expect(await bench.json('run', 'code.carton', '--runner', 'nop', '-i', 'x=1')).toMatchObject({
       code: 3,
