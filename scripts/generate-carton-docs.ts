@@ -1,7 +1,7 @@
 /** docs/formats/carton.md: an introduction, then the rules as the table in src/formats/carton/rules has them. */
-import type { Rule } from '../src/formats/carton/rules/rule.js';
 import { rules } from '../src/formats/carton/rules.js';
 import { artifactType, membersType, memberType, modelHashKey } from '../src/formats/carton/spec.js';
+import { isAdvice, listUncheckable, toTable } from './rules-table.js';
 
 export const file = 'docs/formats/carton.md';
 
@@ -107,28 +107,5 @@ Not in the specification: what the original reader refuses, and what fails later
 
 export function generate(): string {
   const [advice, specified] = [rules.filter(isAdvice), rules.filter((rule) => !isAdvice(rule))];
-  return [intro, rulesIntro, toTable(specified), uncheckable(specified), adviceIntro, toTable(advice)].join('\n');
-}
-
-function isAdvice({ clause }: Rule): boolean {
-  return clause.document === 'practice';
-}
-
-function toTable(listed: readonly Rule[]): string {
-  const rows = listed.map((rule) => {
-    const { id, slug, level, clause, title } = rule;
-    const checked = 'check' in rule ? level : 'not checkable';
-    const source = clause.document === 'practice' ? clause.section : `${clause.document}, ${clause.section}`;
-    return `| ${id} | \`${slug}\` | ${checked} | ${escape(title)} | ${source}: “${escape(clause.quote)}” |`;
-  });
-  return ['| rule | name | level | what holds | source |', '| --- | --- | --- | --- | --- |', ...rows, ''].join('\n');
-}
-
-function uncheckable(listed: readonly Rule[]): string {
-  const lines = listed.flatMap((rule) => ('notCheckable' in rule ? [`- ${rule.id}: ${rule.notCheckable}.`] : []));
-  return ['Not checkable from a package:', '', ...lines, ''].join('\n');
-}
-
-function escape(text: string): string {
-  return text.replaceAll('|', '\\|');
+  return [intro, rulesIntro, toTable(specified), listUncheckable(specified), adviceIntro, toTable(advice)].join('\n');
 }

@@ -1,5 +1,6 @@
 /** docs/formats/modelpack.md: an introduction, then the rules as the table in src/formats/modelpack/rules has them. */
 import { type Rule, rules, type Vintage, vintages } from '../src/formats/modelpack/index.js';
+import { isAdvice, listUncheckable, toTable } from './rules-table.js';
 
 export const file = 'docs/formats/modelpack.md';
 
@@ -58,31 +59,11 @@ Not in the specification: what registries and strict readers refuse or mishandle
 
 export function generate(): string {
   const [advice, specified] = [rules.filter(isAdvice), rules.filter((rule) => !isAdvice(rule))];
-  return [intro, rulesIntro, toTable(specified), uncheckable(specified), adviceIntro, toTable(advice)].join('\n');
+  return [intro, rulesIntro, toTable(specified, vintageColumn), listUncheckable(specified), adviceIntro, toTable(advice, vintageColumn)].join('\n');
 }
 
-function isAdvice({ clause }: Rule): boolean {
-  return clause.document === 'practice';
-}
-
-function toTable(listed: readonly Rule[]): string {
-  const rows = listed.map((rule) => {
-    const { id, slug, level, clause, title } = rule;
-    const checked = 'check' in rule ? level : 'not checkable';
-    return `| ${id} | \`${slug}\` | ${checked} | ${toVintages(rule.vintages)} | ${title} | ${clause.document === 'practice' ? clause.section : `${clause.document}, ${clause.section}`}: “${escape(clause.quote)}” |`;
-  });
-  return ['| rule | name | level | vintages | what holds | source |', '| --- | --- | --- | --- | --- | --- |', ...rows, ''].join('\n');
-}
+const vintageColumn = [{ title: 'vintages', toCell: ({ vintages: each }: Rule) => toVintages(each) }];
 
 function toVintages(each: readonly Vintage[]): string {
   return each.length === vintages.length ? 'all' : each.join(', ');
-}
-
-function uncheckable(listed: readonly Rule[]): string {
-  const lines = listed.flatMap((rule) => ('notCheckable' in rule ? [`- ${rule.id}: ${rule.notCheckable}.`] : []));
-  return ['Not checkable from a package:', '', ...lines, ''].join('\n');
-}
-
-function escape(text: string): string {
-  return text.replaceAll('|', '\\|');
 }

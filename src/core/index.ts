@@ -21,6 +21,7 @@ export * from './param-size.js';
 export * from './progress.js';
 export * from './reference.js';
 export * from './registry-store.js';
+export * from './rule.js';
 export * from './runtime.js';
 export * from './samples.js';
 export * from './tensor.js';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { breaches, quietToml } from '../../../test/fixtures/carton/breaches.js';
 import { accepted, oneTensor, refused } from '../../../test/fixtures/carton/carton-toml.js';
 import { build, completeIndex, completeRecipe, completeToml, minimalRecipe } from '../../../test/fixtures/carton/packages.js';
-import { createError, defaultLimits, hasErrors } from '../../core/index.js';
-import { isChecked } from './rules/rule.js';
+import { createError, defaultLimits, hasErrors, isChecked } from '../../core/index.js';
 import { rules } from './rules.js';
 import { validate } from './validate.js';
 

@@ -1,10 +1,10 @@
-import { type Finding, isToolkitError, type PackageSource, type ReadOptions } from '../../core/index.js';
+import { type Check, type Finding, isChecked, isToolkitError, type PackageSource, type ReadOptions } from '../../core/index.js';
 import type { CartonDocuments } from './carton.js';
 import { readDocuments } from './documents.js';
 import { rules } from './rules.js';
 import { gather } from './rules/gather.js';
-import type { RuleContext } from './rules/context.js';
-import { type CheckedRule, isChecked } from './rules/rule.js';
+import type { Place, RuleContext } from './rules/context.js';
+import type { Rule } from './rules/rule.js';
 
 /**
  * Every breach of the rules, in the order of the table. Reads the documents, tensors of texts and the beginnings of files in misc/; hashes of
@@ -29,7 +29,7 @@ export async function validateDocuments(documents: CartonDocuments): Promise<rea
 /** Nobody reads more of one kind. */
 const mostBreaches = 100;
 
-function apply(rule: CheckedRule, context: RuleContext): Finding[] {
+function apply(rule: Rule & Check<RuleContext, Place>, context: RuleContext): Finding[] {
   const { id, slug, level } = rule;
   const breaches = rule.check(context);
   const told = breaches

@@ -1,12 +1,11 @@
 import { mapConcurrent } from '../../bytes/index.js';
-import { type Finding, isToolkitError, type PackageSource, type ReadOptions } from '../../core/index.js';
+import { type Finding, isChecked, isToolkitError, type PackageSource, type ReadOptions } from '../../core/index.js';
 import { readConfigBlob } from './config-blob.js';
 import { lookInto } from './layer-content.js';
 import { findLayerPath } from './placement.js';
 import { lookConcurrency, openModelpack } from './read.js';
 import { rules } from './rules.js';
 import type { RuleContext } from './rules/context.js';
-import { isChecked } from './rules/rule.js';
 import { annotationKeys, familyOf } from './spec.js';
 
 /**

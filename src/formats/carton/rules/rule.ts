@@ -1,53 +1,15 @@
 import { escapeForDisplay } from '../../../bytes/index.js';
-import type { FindingLevel } from '../../../core/index.js';
+import type { Breach as AnyBreach, FormatRule, RuleText } from '../../../core/index.js';
 import type { Place, RuleContext } from './context.js';
 
-/**
- * Where a rule comes from: the specification, the newest text of the format (which has four more fields), the text on runners, or `practice` for
- * what readers do beyond them.
- */
-export interface Clause {
-  readonly document: 'carton-v1.md' | 'format.md' | 'runner.md' | 'practice';
-  readonly section: string;
-  /** A few of its words. */
-  readonly quote: string;
-}
+/** The specification, the newest text of the format (which has four more fields), and the text on runners. */
+type Document = 'carton-v1.md' | 'format.md' | 'runner.md';
 
-/** One place where a carton breaks a rule. */
-export interface Breach {
-  /** File, line and column, or a member; asked for only when the breach is told. */
-  readonly where: Place;
-  readonly message: string;
-  /** How to mend it. */
-  readonly hint: string;
-}
+/** `where`: file, line and column, or a member; asked for only when the breach is told. */
+export type Breach = AnyBreach<Place>;
 
-interface RuleText {
-  /** `CT-` and a number for sentences of the specification, `CT-A` and a number for advice from practice. */
-  readonly id: string;
-  /** The code of its findings is `carton/<slug>`. */
-  readonly slug: string;
-  /** What breaks the specification is an error; what only the original reader refuses a warning; an oddity a note. */
-  readonly level: FindingLevel;
-  readonly clause: Clause;
-  readonly title: string;
-}
-
-export interface CheckedRule extends RuleText {
-  /** Pure: everything it needs was gathered before. */
-  readonly check: (context: RuleContext) => readonly Breach[];
-}
-
-export interface UncheckableRule extends RuleText {
-  /** Why no program can tell from the package. */
-  readonly notCheckable: string;
-}
-
-export type Rule = CheckedRule | UncheckableRule;
-
-export function isChecked(rule: Rule): rule is CheckedRule {
-  return 'check' in rule;
-}
+/** What breaks the specification is an error; what only the original reader refuses a warning; an oddity a note. */
+export type Rule = FormatRule<RuleText<Document>, RuleContext, Place>;
 
 /** A value out of TOML, or a path, as a message shows it: quoted, short, without line breaks. */
 export function show(value: unknown): string {
