@@ -264,7 +264,7 @@ describe('options', () => {
   });
 
   it.each(ways)('that the engine refuses are its error $way', async ({ environment }) => {
-    const model = makeModel([], [], { options: { intra_op_num_threads: -3 } });
+    const model = makeModel([], [], { options: { intra_op_num_threads: -3n } });
     await expect(open(digitsFolder, model, environment)).rejects.toMatchObject({ code: 'runtime/failed', message: expect.stringContaining('-3') });
   });
 
