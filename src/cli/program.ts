@@ -58,7 +58,7 @@ function settle(program: CommandUnknownOpts, { io }: Cli): void {
   });
 }
 
-const lastGroups = ['Registry options:', 'Common options:'];
+const lastGroups = ['How the model is run:', 'Registry options:', 'Common options:'];
 
 /** What belongs to this command only stands before what many and what all commands have. */
 function commonLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
