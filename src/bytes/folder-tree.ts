@@ -95,6 +95,11 @@ async function* unchanged(stream: ByteStream, entry: FolderEntry, name: string):
   });
 }
 
+/** Bytes of all its files. */
+export function sumSizes({ entries }: Pick<FileTree, 'entries'>): number {
+  return entries.reduce((sum, { size }) => sum + size, 0);
+}
+
 class Walk {
   readonly entries: FolderEntry[] = [];
   readonly problems: Finding[] = [];

@@ -1,4 +1,4 @@
-import { expectStream } from '../bytes/index.js';
+import { expectStream, sumSizes } from '../bytes/index.js';
 import { openCartonTarget, toCartonTarget } from './carton/carton-target.js';
 import { createError, type Description, type Finding, type ModelPackage, type OciPackageSink, type Written } from '../core/index.js';
 import { type LayerEncodings, parseLayerEncodings, parseVintage, type Vintage, writeHybridImage, writeModelpack } from '../formats/index.js';
@@ -31,7 +31,7 @@ export async function packTo(options: Omit<PackOptions, 'name' | 'output'>, open
   assertNoRunner(options);
   const file = options.file === undefined ? {} : { file: toAbsolute(options.file, context) };
   const folder = await openFolder(toAbsolute(options.dir, context), options.dir, file, context);
-  expectStream(folder.tree.entries.reduce((sum, entry) => sum + entry.size, 0));
+  expectStream(sumSizes(folder.tree));
   const described = await describeFolder(folder, context);
   const pkg = withSettings(withTime(described.pkg, context), await parseSettings(options.set ?? [], context));
   assertPackable(pkg, options);

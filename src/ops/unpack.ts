@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { decompress, expectStream, removeLeftovers, unpackPackage, type UnpackSource } from '../bytes/index.js';
+import { decompress, expectStream, removeLeftovers, sumSizes, unpackPackage, type UnpackSource } from '../bytes/index.js';
 import { createError, type Descriptor, type Finding, type OciSource, type Part } from '../core/index.js';
 import { compileGlobs } from '../buildfile/index.js';
 import { detectFormat, listUnpackSources, type UnpackPlan } from '../formats/index.js';
@@ -42,6 +42,7 @@ export async function unpackOpened(source: OpenedSource, options: UnpackOptions,
   const target = toAbsolute(options.output, context);
   if (options.shared === true) assertShareable(source, options);
   if (source.kind === 'oci') expectStream(sizeOfLayers(source, context));
+  if (source.kind === 'files') expectStream(sumSizes(source.tree));
   const select = await createSelection(source, options, context);
   const plan = await listSources(source, options, select, context);
   removeLeftovers(dirname(target));

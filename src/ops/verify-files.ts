@@ -1,3 +1,4 @@
+import { expectStream, sumSizes } from '../bytes/index.js';
 import { type Finding, isToolkitError, type LinkedPart } from '../core/index.js';
 import { detectFormat, verifyCarton } from '../formats/index.js';
 import type { OpsContext } from './context.js';
@@ -9,6 +10,7 @@ import type { ShelfSource } from './source.js';
 
 /** Every byte of a package of files against the hashes that it carries. Linked files are named, and with `links` fetched and hashed. */
 export async function verifyFiles(source: FilesPackage, links: boolean, context: OpsContext): Promise<VerifyResult> {
+  expectStream(sumSizes(source.tree));
   const detected = await detectFormat(source);
   if (detected === undefined) throw unknownFiles(source);
   return verifyMembers(source, links, false, context);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expectStream, readFolder } from '../../bytes/index.js';
+import { expectStream, readFolder, sumSizes } from '../../bytes/index.js';
 import { compileGlobs, isIgnoredByDefault } from '../../buildfile/index.js';
 import { createError, type Description, type Finding, type ModelPackage, type Part } from '../../core/index.js';
 import { type CartonSink, type CartonWriteOptions, type CartonWritten, openMembers, writeCarton, writeCartonTree } from '../../formats/index.js';
@@ -66,7 +66,7 @@ async function packTree(
       hint: first.hint,
       findings: tree.problems,
     });
-  expectStream(tree.entries.reduce((sum, entry) => sum + entry.size, 0));
+  expectStream(sumSizes(tree));
   const members = await openMembers({ kind: 'files', location: options.dir, tree }, { limits: context.limits });
   return writeTo(
     [],
@@ -84,7 +84,7 @@ async function packFolder(
   context: OpsContext,
 ): Promise<PackResult> {
   const folder = await openFolder(dir, options.dir, options.file === undefined ? {} : { file: toAbsolute(options.file, context) }, context);
-  expectStream(folder.tree.entries.reduce((sum, entry) => sum + entry.size, 0));
+  expectStream(sumSizes(folder.tree));
   const described = await describeFolder(folder, context);
   const pkg = withSettings(described.pkg, await parseSettings(options.set ?? [], context));
   assertPackable(pkg, options);
