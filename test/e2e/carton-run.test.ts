@@ -325,6 +325,24 @@ describe('test', () => {
     });
   });
 
+  it('of inputs that are not as declared it runs, fails, and says both', async () => {
+    const wide = both('x', 'float64', '["n"]');
+    expect(await tested(wide + selfTest('odd', 'expected = { x = "a.npy" }'))).toMatchObject({
+      code: 1,
+      document: {
+        passed: 0,
+        failed: 1,
+        cases: [
+          {
+            outputs: [{ name: 'x', status: 'passed' }],
+            message: expect.stringMatching(/input "x".*float64.*float32/),
+            findings: expect.arrayContaining([expect.objectContaining({ code: 'runtime/bad-input' })]),
+          },
+        ],
+      },
+    });
+  });
+
   it('without an expectation it ran, and is skipped; nothing compared is nothing passed', async () => {
     expect(await tested(x + selfTest('ran', ''))).toMatchObject({
       code: 0,

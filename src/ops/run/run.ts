@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../../bytes/index.js';
-import { createError, type Finding, hasErrors, type NamedTensors } from '../../core/index.js';
+import { createError, hasErrors, type NamedTensors } from '../../core/index.js';
 import { toInferenceOutput } from '../../tensors/index.js';
 import type { OpsContext } from '../context.js';
 import { distinct } from '../package.js';
@@ -10,7 +10,7 @@ import type { RunResult } from '../results.js';
 import { readInputs } from './input-values.js';
 import { planRecording, type RecordOptions, writeRecording } from './record.js';
 import { openRunnable } from './runnable.js';
-import { infer, type SessionOptions, startSession, toError } from './session.js';
+import { infer, type Inferred, judgeInputs, type SessionOptions, startSession, toError } from './session.js';
 import { toTensorFiles } from './tensor-files.js';
 
 export interface RunOptions extends SessionOptions, RecordOptions {
@@ -28,9 +28,11 @@ export async function run(options: RunOptions, context: OpsContext): Promise<Run
   const recording = await planRecording(options, runnable, options.location);
   const inputs = readInputs({ named: options.inputs ?? [], positional: options.values ?? [] }, runnable.model.inputs, context);
   const opened = await startSession(runnable, options, context);
+  const judged = judgeInputs(inputs, opened);
+  if (hasErrors(judged.findings)) throw toError('runtime/bad-input', judged.findings);
   let items = 0;
-  let last: { readonly outputs: NamedTensors; readonly findings: readonly Finding[] } | undefined;
-  for await (const item of infer(opened, inputs, context)) {
+  let last: Inferred | undefined;
+  for await (const item of infer(opened, judged, context)) {
     items++;
     last = item;
   }

@@ -62,17 +62,28 @@ function toEnvironment({ device, frameworkVersion, inProcess }: SessionOptions, 
   };
 }
 
-/** One inference with what the model declares enforced before and after. Gives every result of a model that streams; the last is the answer. */
-export async function* infer(
-  { session, model, timeoutMs }: OpenSession,
-  inputs: NamedTensors,
-  { signal }: OpsContext,
-): AsyncGenerator<{ readonly outputs: NamedTensors; readonly findings: readonly Finding[] }> {
+/** One result of a model. `findings`: where it is not what the model declares. */
+export interface Inferred {
+  readonly outputs: NamedTensors;
+  readonly findings: readonly Finding[];
+}
+
+/** Inputs that were held against what the model declares, with the sizes that its symbols have got. */
+export interface JudgedInputs {
+  readonly inputs: NamedTensors;
+  readonly findings: readonly Finding[];
+  readonly bindings: ReadonlyMap<string, number | readonly number[]>;
+}
+
+export function judgeInputs(inputs: NamedTensors, { model }: OpenSession): JudgedInputs {
   const bindings = new Map<string, number | readonly number[]>();
-  const wrong = checkTensors(inputs, model.inputs, 'input', bindings);
-  if (wrong.some(({ level }) => level === 'error')) throw toError('runtime/bad-input', wrong);
-  for await (const outputs of session.invoke(inputs, { timeoutMs, signal }))
-    yield { outputs, findings: checkTensors(outputs, model.outputs, 'output', new Map(bindings)) };
+  return { inputs, findings: checkTensors(inputs, model.inputs, 'input', bindings), bindings };
+}
+
+/** One inference. Gives every result of a model that streams; the last is the answer. Whether wrong inputs are refused is for the caller. */
+export async function* infer({ session, model, timeoutMs }: OpenSession, judged: JudgedInputs, { signal }: OpsContext): AsyncGenerator<Inferred> {
+  for await (const outputs of session.invoke(judged.inputs, { timeoutMs, signal }))
+    yield { outputs, findings: checkTensors(outputs, model.outputs, 'output', new Map(judged.bindings)) };
 }
 
 export function toError(code: 'runtime/bad-input' | 'runtime/bad-output', findings: readonly Finding[]): Error {

@@ -14,7 +14,7 @@ import { distinct } from '../package.js';
 import type { TestCaseResult, TestOutputResult, TestResult } from '../results.js';
 import { onlyDeclared } from './record.js';
 import { openRunnable } from './runnable.js';
-import { infer, type OpenSession, type SessionOptions, startSession, toError } from './session.js';
+import { infer, type Inferred, type JudgedInputs, judgeInputs, type OpenSession, type SessionOptions, startSession, toError } from './session.js';
 import { keepExpectations, planUpdate, type RanCase, type UpdateOptions } from './update.js';
 
 export interface TestOptions extends SessionOptions, UpdateOptions {
@@ -90,14 +90,19 @@ function summarize(cases: readonly TestCaseResult[], findings: readonly Finding[
 async function runCase(one: SelfTest, name: string, opened: OpenSession, options: TestOptions, context: OpsContext): Promise<Omit<RanCase, 'index'>> {
   const expects = [...(one.expected?.keys() ?? [])];
   let given: { readonly outputs?: NamedTensors } = {};
+  let wrongInputs: readonly Finding[] = [];
   try {
-    const { outputs, findings } = await answer(await loadAll(one.inputs), opened, context);
+    const judged = judgeInputs(await loadAll(one.inputs), opened);
+    wrongInputs = judged.findings;
+    const { outputs, findings } = await answer(judged, opened, context);
     if (!hasErrors(findings)) given = { outputs: onlyDeclared(outputs, opened.model.outputs).outputs };
     const { rtol, atol } = one;
     return { result: await judgeAnswer(one, name, outputs, findings, { rtol, atol, ...options }), expects, ...given };
   } catch (error) {
     if (!isToolkitError(error) || error.code === 'core/cancelled' || error.exitCode === 70) throw error;
-    return { result: { name, status: 'failed', outputs: [], message: error.message, findings: error.findings }, expects, ...given };
+    // What a model makes of inputs that are not what it declares is no wonder: those are named first.
+    const message = wrongInputs.find(({ level }) => level === 'error')?.message ?? error.message;
+    return { result: { name, status: 'failed', outputs: [], message, findings: distinct([...wrongInputs, ...error.findings]) }, expects, ...given };
   }
 }
 
@@ -113,14 +118,11 @@ async function judgeAnswer(
   return { name, status: 'skipped', outputs: [], message: 'It ran, and the package does not say what should come out', findings };
 }
 
-async function answer(
-  inputs: NamedTensors,
-  opened: OpenSession,
-  context: OpsContext,
-): Promise<{ outputs: NamedTensors; findings: readonly Finding[] }> {
-  let last: { outputs: NamedTensors; findings: readonly Finding[] } | undefined;
-  for await (const item of infer(opened, inputs, context)) last = item;
-  return last ?? { outputs: new Map(), findings: [] };
+/** It runs with wrong inputs too, as packages that were never tested hold such: the test fails, and says what came of it. */
+async function answer(judged: JudgedInputs, opened: OpenSession, context: OpsContext): Promise<Inferred> {
+  let last: Inferred = { outputs: new Map(), findings: [] };
+  for await (const item of infer(opened, judged, context)) last = item;
+  return { ...last, findings: [...judged.findings, ...last.findings] };
 }
 
 async function loadAll(tensors: ReadonlyMap<string, LazyTensor>): Promise<NamedTensors> {

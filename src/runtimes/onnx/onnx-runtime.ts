@@ -14,7 +14,7 @@ import { selectOptions } from '../judge-options.js';
 import { refuseLayout } from '../refuse-layout.js';
 import { oldestEngine } from './engine.js';
 import { engineName, findEngine, installHint } from './find-engine.js';
-import { findModelFile } from './find-model-file.js';
+import { findModelFile } from '../find-model-file.js';
 import { isGpu, readGraphSettings } from './graph-settings.js';
 import { startInProcess } from './start-in-process.js';
 import { startIsolated } from './start-isolated.js';
@@ -75,7 +75,7 @@ async function start(model: RunnableModel, folder: string, environment: RuntimeE
     });
   }
   assertWanted(environment.signal);
-  const file = await findModelFile(folder, location);
+  const file = await findModelFile(folder, location, '.onnx');
   const { settings, findings } = readGraphSettings(selectOptions(model.options, options), environment.device);
   const settled = { location, folder, engine, plan: { file, inputs, outputs, settings }, findings, environment, timeoutMs };
   return environment.isolated === true || isGpu(environment.device) ? startIsolated(settled) : startInProcess(settled);

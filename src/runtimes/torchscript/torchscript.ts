@@ -1,5 +1,4 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type Acceptance,
@@ -12,6 +11,7 @@ import {
 } from '../../core/index.js';
 import { childEnvironment } from '../child/child-environment.js';
 import { startChildSession } from '../child/child-session.js';
+import { findModelFile } from '../find-model-file.js';
 import { selectOptions } from '../judge-options.js';
 import { toOptionFields } from '../protocol/option-fields.js';
 import { pythonWireFile } from '../protocol/python-wire.js';
@@ -46,9 +46,6 @@ const wanted: Wanted = {
 
 const runnerFile = fileURLToPath(new URL('./torchscript_runner.py', import.meta.url));
 
-/** Carton stores whatever it was given under this name. */
-const modelFile = 'model.pt';
-
 async function accepts(model: RunnableModel, environment: RuntimeEnvironment): Promise<Acceptance> {
   const refused = refuseLayout(model);
   if (refused !== undefined) return refused;
@@ -61,13 +58,7 @@ async function accepts(model: RunnableModel, environment: RuntimeEnvironment): P
 async function start(model: RunnableModel, folder: string, environment: RuntimeEnvironment, timeoutMs: number): Promise<RuntimeSession> {
   const { location } = model;
   const end = performance.now() + timeoutMs;
-  if (statSync(join(folder, modelFile), { throwIfNoEntry: false })?.isFile() !== true) {
-    throw createError('runtime/failed', {
-      message: `Cannot load ${JSON.stringify(location)}: its folder has no file "${modelFile}"`,
-      hint: `TorchScript is saved by torch.jit.save(model, "${modelFile}")`,
-      where: modelFile,
-    });
-  }
+  const file = basename(await findModelFile(folder, location, '.pt'));
   const choice = await chooseInterpreter(model, wanted, environment);
   if (choice.kind === 'none') {
     throw createError('runtime/not-available', {
@@ -86,7 +77,7 @@ async function start(model: RunnableModel, folder: string, environment: RuntimeE
     },
     load: {
       folder,
-      file: modelFile,
+      file,
       device: environment.device ?? 'cpu',
       inputs: model.inputs.map(({ name }) => name),
       outputs: model.outputs.map(({ name }) => name),

@@ -15,25 +15,30 @@ const write = (...names: readonly string[]) => names.forEach((name) => writeFile
 describe('findModelFile', () => {
   it('prefers model.onnx', async () => {
     write('a.onnx', 'model.onnx', 'model.onnx.data');
-    expect(await findModelFile(folder, 'm')).toBe(join(folder, 'model.onnx'));
+    expect(await findModelFile(folder, 'm', '.onnx')).toBe(join(folder, 'model.onnx'));
   });
 
   it('takes the only graph, and no folder for one', async () => {
     write('net.onnx', 'net.onnx.data');
     mkdirSync(join(folder, 'model.onnx'));
-    expect(await findModelFile(folder, 'm')).toBe(join(folder, 'net.onnx'));
+    expect(await findModelFile(folder, 'm', '.onnx')).toBe(join(folder, 'net.onnx'));
+  });
+
+  it('of either kind', async () => {
+    write('net.onnx', 'net.pt');
+    expect(await findModelFile(folder, 'm', '.pt')).toBe(join(folder, 'net.pt'));
   });
 
   it('does not choose among several', async () => {
     write('b.onnx', 'a.onnx');
-    await expect(findModelFile(folder, 'm')).rejects.toMatchObject({
+    await expect(findModelFile(folder, 'm', '.onnx')).rejects.toMatchObject({
       code: 'runtime/failed',
       message: 'Cannot load "m": there are 2 .onnx files ("a.onnx", "b.onnx") in the model\'s folder',
     });
   });
 
   it('says when there is none', async () => {
-    await expect(findModelFile(folder, 'm')).rejects.toThrow("there is no .onnx file in the model's folder");
-    await expect(findModelFile(join(folder, 'gone'), 'm')).rejects.toMatchObject({ code: 'runtime/failed' });
+    await expect(findModelFile(folder, 'm', '.onnx')).rejects.toThrow("there is no .onnx file in the model's folder");
+    await expect(findModelFile(join(folder, 'gone'), 'm', '.onnx')).rejects.toMatchObject({ code: 'runtime/failed' });
   });
 });
