@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { onTestFinished } from 'vitest';
 import type { CliIo } from '../../src/cli/index.js';
 import { runCli } from '../../src/cli/run-cli.js';
 import { serveRegistry } from '../../src/ops/index.js';
@@ -14,7 +13,7 @@ import type { ProgramAnswer, ProgramRun } from './registry-bench.js';
 import { numeric } from './tensors.js';
 import { createWorkbench, type FileMap, type Workbench } from './workbench.js';
 
-export interface CartonBench extends Workbench {
+export interface CartonBench extends Omit<Workbench, 'close'> {
   /** The program in this process. */
   run(...args: readonly string[]): Promise<ProgramRun>;
   runIn(io: Partial<Pick<CliIo, 'stdin' | 'stderr' | 'signal' | 'env'>>, ...args: readonly string[]): Promise<ProgramRun>;
@@ -25,10 +24,14 @@ export interface CartonBench extends Workbench {
   pack(name: string, files: FileMap, ...args: readonly string[]): Promise<CliDocument>;
   /** Hex, of a file of the bench. */
   sha256(name: string): string;
+  /** Ended before the folder is looked at: what runs in this process may hold a file of it open for a moment longer than its client waits. */
+  endBefore(end: () => Promise<void>): void;
+  close(): Promise<void>;
 }
 
 export function createCartonBench(): CartonBench {
   const bench = createWorkbench();
+  const ends: (() => Promise<void>)[] = [];
   const runIn: CartonBench['runIn'] = async ({ env, ...io }, ...args) => {
     const memory = createMemoryIo({ cwd: bench.base, env: { HOME: bench.base, MODELPORT_HOME: bench.home, ...env }, ...(io as object) });
     const code = await runCli(args, memory);
@@ -51,6 +54,11 @@ export function createCartonBench(): CartonBench {
       return document;
     },
     sha256: (name) => sha256Of(readFileSync(bench.path(name))),
+    endBefore: (end) => void ends.push(end),
+    close: async () => {
+      for (const end of ends.splice(0)) await end();
+      bench.close();
+    },
   };
 }
 
@@ -148,7 +156,7 @@ export async function serveWeb(files: Readonly<Record<string, WebFile>>): Promis
 export async function serveStore(bench: CartonBench): Promise<string> {
   const end = new AbortController();
   const { started, ended } = await serveRegistry({ dir: 'served', listen: '127.0.0.1:0' }, bench.context({ signal: end.signal }));
-  onTestFinished(async () => {
+  bench.endBefore(async () => {
     end.abort();
     await ended;
   });
