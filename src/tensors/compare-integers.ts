@@ -1,5 +1,5 @@
 import type { Differences } from './compare-numbers.js';
-import type { IntegerArray64 } from './elements.js';
+import type { IntegerArray64 } from './typed-array.js';
 
 /** 64-bit integers, exactly. Equal ones are passed over as words, since a bigint costs an allocation. Both arrays are of one length. */
 export function compareIntegers(actual: IntegerArray64, expected: IntegerArray64): Differences {

@@ -1,4 +1,4 @@
-import type { NumberArray } from './elements.js';
+import type { NumberArray } from './typed-array.js';
 
 /** |a - b| <= atol + rtol * |b|, b being what was expected. */
 export interface Tolerance {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyString, numeric, numericOf } from '../../test/support/tensors.js';
+import { anyString, elements, numeric, numericOf } from '../../test/support/tensors.js';
 import type { NumericTensor, StringTensor, Tensor } from '../core/index.js';
 import { compareTensors, type Tolerance } from './compare-tensors.js';
-import { elements } from './elements.js';
 import { unravel } from './unravel.js';
 
 const defaults: Tolerance = { rtol: 1e-5, atol: 1e-8, equalNan: false };

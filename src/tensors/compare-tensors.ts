@@ -3,7 +3,7 @@ import { quote } from './bad-array.js';
 import { compareIntegers } from './compare-integers.js';
 import { compareNumbers, type Differences, type Tolerance } from './compare-numbers.js';
 import { describeTensor } from './describe-tensor.js';
-import { type IntegerArray64, isArray64, type NumberArray, toTypedArray } from './elements.js';
+import { type IntegerArray64, isArray64, type NumberArray, toTypedArray } from './typed-array.js';
 import { showElement } from './show-element.js';
 import { unravel } from './unravel.js';
 

@@ -5,6 +5,7 @@
 export { checkTensors } from './check-tensors.js';
 export { compareTensors } from './compare-tensors.js';
 export { describeTensor } from './describe-tensor.js';
+export { toStoredArray } from './typed-array.js';
 export { countElements } from './element-count.js';
 export { type InferenceOutput, toInferenceOutput } from './inference-output.js';
 export { type NpyHeader, npyVersion, parseNpyHeader } from './npy-header.js';

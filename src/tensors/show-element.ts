@@ -1,5 +1,5 @@
 import type { NumericTensor } from '../core/index.js';
-import type { IntegerArray64, NumberArray } from './elements.js';
+import type { IntegerArray64, NumberArray } from './typed-array.js';
 
 /** One element for a person: as few digits as its type can tell apart. */
 export function showElement(array: NumberArray | IntegerArray64, position: number, dtype: NumericTensor['dtype']): string {

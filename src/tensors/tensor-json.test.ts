@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyString, numeric, numericOf } from '../../test/support/tensors.js';
+import { anyString, elements, numeric, numericOf } from '../../test/support/tensors.js';
 import { defaultLimits, type Tensor } from '../core/index.js';
-import { elements } from './elements.js';
 import { toInferenceOutput } from './inference-output.js';
 import { parseTensorJson, parseTensorText, type ValueSpec } from './parse-tensor-json.js';
 import { toTensorJson, writeTensorText } from './tensor-json.js';

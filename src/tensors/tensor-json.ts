@@ -1,5 +1,5 @@
 import { createError, type NumericTensor, type PlainTensor, type Tensor } from '../core/index.js';
-import { isArray64, toTypedArray } from './elements.js';
+import { isArray64, toTypedArray } from './typed-array.js';
 
 /** bigint: a whole number beyond 2^53, to be written digit by digit. Not-a-number and the infinities are text. */
 export type TensorJsonValue = number | bigint | string | boolean;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { dtypes, type NumericTensor, type StringTensor } from '../../src/core/index.js';
+import { toTypedArray } from '../../src/tensors/typed-array.js';
 
 export type NumericDtype = NumericTensor['dtype'];
 
@@ -39,4 +40,9 @@ export function numeric(dtype: NumericDtype, shape: readonly number[], values: r
     else view.setInt8(at * size, Number(value));
   }
   return { kind: 'numeric', dtype, shape, bytes: new Uint8Array(view.buffer) };
+}
+
+/** In C order; none for types that JavaScript has no array for. */
+export function elements(tensor: NumericTensor): readonly (number | bigint)[] {
+  return Array.from<number | bigint>(toTypedArray(tensor) ?? []);
 }

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createZip } from '../../bytes/index.js';
 import { createError, type Descriptor, type Digest, parseLocation } from '../../core/index.js';
 import type { CartonSink } from '../../formats/index.js';
+import { isLayout } from '../../store/index.js';
 import type { OpsContext } from '../context.js';
 import { isZipFile } from '../package-file.js';
 import { toAbsolute } from '../paths.js';
@@ -25,7 +26,21 @@ export async function openCartonTarget(
   context: OpsContext,
 ): Promise<CartonTarget> {
   const path = where.output === undefined ? undefined : findFilePath(where.output, context);
+  if (where.output !== undefined && path === undefined) assertNoPlainFolder(where.output, context);
   return path === undefined ? toCartonTarget(await openTarget(where, context)) : openFile(path, context);
+}
+
+/** A carton is one file: a folder that is no layout was not meant. */
+function assertNoPlainFolder(text: string, context: OpsContext): void {
+  const location = parseLocation(text);
+  if (location.kind !== 'path' && location.kind !== 'path-or-name') return;
+  const path = toAbsolute(location.path, context);
+  if (!existsSync(path) || !statSync(path).isDirectory() || isLayout(path) || readdirSync(path).length === 0) return;
+  throw createError('bytes/exists', {
+    message: `Cannot write "${path}": it is a folder, and a carton is one file`,
+    hint: 'Name a file, such as model.carton',
+    where: path,
+  });
 }
 
 /** The place of a carton that is one file; undefined for what means a layout, an archive or a name. */

@@ -1,28 +1,27 @@
 import { type DtypeName, findDtype, type PlainTensor, type Tensor } from '../../core/index.js';
+import { toStoredArray } from '../../tensors/index.js';
 import type { EngineData, EngineTensor, OnnxEngine } from './engine.js';
 import { GraphFailure } from './graph-failure.js';
 
-type ArrayType = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => EngineData & ArrayBufferView;
-
-/** How the engine holds the elements of each dtype that it takes; it spells them as NumPy does. */
-const arrayTypes: Readonly<Partial<Record<DtypeName, ArrayType & { readonly BYTES_PER_ELEMENT: number }>>> = {
-  float64: Float64Array,
-  float32: Float32Array,
-  float16: Uint16Array,
-  int64: BigInt64Array,
-  int32: Int32Array,
-  int16: Int16Array,
-  int8: Int8Array,
-  uint64: BigUint64Array,
-  uint32: Uint32Array,
-  uint16: Uint16Array,
-  uint8: Uint8Array,
-  bool: Uint8Array,
-};
+/** What the engine takes; it spells them as NumPy does. */
+const numericTypes: readonly string[] = [
+  'float64',
+  'float32',
+  'float16',
+  'int64',
+  'int32',
+  'int16',
+  'int8',
+  'uint64',
+  'uint32',
+  'uint16',
+  'uint8',
+  'bool',
+] satisfies readonly DtypeName[];
 
 /** Whether tensors of this type can be handed over, by its name at the engine. */
 export function isTransferable(type: string): boolean {
-  return type === 'string' || (Object.hasOwn(arrayTypes, type) && findDtype('name', type) !== undefined);
+  return type === 'string' || numericTypes.includes(type);
 }
 
 /** `name` is for messages. The bytes are copied only where they begin at an address that the element type cannot. Throws a GraphFailure. */
@@ -32,12 +31,9 @@ export function toEngineTensor(engine: Pick<OnnxEngine, 'Tensor'>, name: string,
     assertCount(name, tensor.shape, tensor.values.length);
     return new engine.Tensor('string', tensor.values, tensor.shape);
   }
-  const type = arrayTypes[tensor.dtype];
-  if (type === undefined) throw toBadInput(name, `is ${tensor.dtype}, which onnxruntime-node does not take`);
-  const { bytes } = tensor;
-  assertCount(name, tensor.shape, bytes.length / type.BYTES_PER_ELEMENT);
-  const aligned = bytes.byteOffset % type.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
-  const data = new type(aligned.buffer, aligned.byteOffset, bytes.length / type.BYTES_PER_ELEMENT);
+  const data = numericTypes.includes(tensor.dtype) ? toStoredArray(tensor) : undefined;
+  if (data === undefined) throw toBadInput(name, `is ${tensor.dtype}, which onnxruntime-node does not take`);
+  assertCount(name, tensor.shape, tensor.bytes.length / data.BYTES_PER_ELEMENT);
   if (tensor.dtype !== 'float16') return new engine.Tensor(tensor.dtype, data, tensor.shape);
   // Where Node has a Float16Array the engine would turn the data into one, which its native part then cannot read.
   return Object.assign(new engine.Tensor('uint16', data, tensor.shape), { type: tensor.dtype });
@@ -50,7 +46,7 @@ export function fromEngineTensor(name: string, tensor: EngineTensor | undefined)
   const shape = [...dims];
   if (isStrings(data)) return { kind: 'string', shape, values: data };
   const dtype = findDtype('name', type)?.name;
-  if (dtype === undefined || dtype === 'string' || arrayTypes[dtype] === undefined) {
+  if (dtype === undefined || dtype === 'string' || !numericTypes.includes(dtype)) {
     throw new GraphFailure('output', `onnxruntime gave output ${JSON.stringify(name)} as ${JSON.stringify(type)}, which is not known here`);
   }
   return { kind: 'numeric', dtype, shape, bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) };

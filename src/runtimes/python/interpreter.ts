@@ -27,11 +27,19 @@ const probeMs = 15_000;
 
 const probeFile = fileURLToPath(new URL('./probe.py', import.meta.url));
 
-/** The interpreters of this machine, each environment once, asked one after the other as they are wanted. */
-export async function* findInterpreters({ env, signal }: RuntimeEnvironment): AsyncGenerator<Interpreter> {
+/** What Pythons have said already: whoever asks whether a model can be started asks again when it starts. */
+const answers = new WeakMap<RuntimeEnvironment, Map<string, Promise<Interpreter | undefined>>>();
+
+/** The interpreters of this machine, each environment once, asked one after the other as they are wanted; of one `environment` each is asked once. */
+export async function* findInterpreters(environment: RuntimeEnvironment): AsyncGenerator<Interpreter> {
+  const { env, signal } = environment;
+  const known = answers.get(environment) ?? new Map<string, Promise<Interpreter | undefined>>();
+  answers.set(environment, known);
   const seen = new Set<string>();
   for (const path of listInterpreters(env)) {
-    const found = await probe(path, env, signal);
+    const asked = known.get(path) ?? probe(path, env, signal);
+    known.set(path, asked);
+    const found = await asked;
     const key = `${found?.prefix}\0${found?.version}`;
     if (found === undefined || seen.has(key)) continue;
     seen.add(key);

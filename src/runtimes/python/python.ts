@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import {
   type Acceptance,
-  createError,
   type Finding,
   type RunnableModel,
   type Runtime,
@@ -9,16 +8,14 @@ import {
   type RuntimeOption,
   type RuntimeSession,
 } from '../../core/index.js';
-import { childEnvironment } from '../child/child-environment.js';
-import { startChildSession } from '../child/child-session.js';
 import { selectOptions } from '../judge-options.js';
 import { toOptionFields } from '../protocol/option-fields.js';
-import { pythonWireFile } from '../protocol/python-wire.js';
 import { refuseLayout } from '../refuse-layout.js';
 import { chooseInterpreter, type Wanted } from './choose-interpreter.js';
 import { openEnvironment } from './environment.js';
 import type { Interpreter } from './interpreter.js';
 import { readPackages } from './packages.js';
+import { notAvailable, requireInterpreter, startPython } from './start-python.js';
 
 const options: readonly RuntimeOption[] = [
   { name: 'entrypoint_package', type: 'text', default: 'main', summary: 'Module that the model begins in, with dots, from the root of its folder' },
@@ -59,35 +56,16 @@ function installNumpy(path: string): string {
 
 async function start(model: RunnableModel, folder: string, environment: RuntimeEnvironment, timeoutMs: number): Promise<RuntimeSession> {
   const { location } = model;
-  const end = performance.now() + timeoutMs;
-  const choice = await chooseInterpreter(model, wanted, environment);
-  if (choice.kind === 'none') throw notAvailable(location, choice.reason, choice.hint);
-  const { interpreter } = choice;
+  const deadline = performance.now() + timeoutMs;
+  const interpreter = await requireInterpreter(model, wanted, environment);
   const packages = await readPackages(folder, interpreter, location);
   if (interpreter.numpy === undefined && !packages.bringsNumpy) {
     throw notAvailable(location, `Python ${interpreter.version} (${interpreter.path}) has no NumPy`, installNumpy(interpreter.path));
   }
-  const python = await openEnvironment(interpreter, packages, { ...environment, folder, location, timeoutMs: end - performance.now() });
-  return startChildSession({
-    location,
-    program: {
-      command: python,
-      args: ['-I', '-B', '-u', runnerFile, pythonWireFile],
-      cwd: folder,
-      env: childEnvironment(environment.env, environment.device),
-    },
-    load: {
-      folder,
-      options: toOptionFields(selectOptions(model.options, options)),
-      ...(interpreter.numpy !== undefined && { numpy: interpreter.numpy.folder }),
-    },
-    findings: packages.findings,
-    timeoutMs: Math.max(0, end - performance.now()),
-    signal: environment.signal,
-    onLog: environment.onLog,
-  });
-}
-
-function notAvailable(location: string, reason: string, hint: string): Error {
-  return createError('runtime/not-available', { message: `Cannot run ${JSON.stringify(location)}: ${reason}`, hint, where: location });
+  const python = await openEnvironment(interpreter, packages, { ...environment, folder, location, timeoutMs: deadline - performance.now() });
+  const load = {
+    options: toOptionFields(selectOptions(model.options, options)),
+    ...(interpreter.numpy !== undefined && { numpy: interpreter.numpy.folder }),
+  };
+  return startPython({ location, python, runnerFile, folder, load, findings: packages.findings, deadline }, environment);
 }

@@ -2,20 +2,17 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type Acceptance,
-  createError,
   type RunnableModel,
   type Runtime,
   type RuntimeEnvironment,
   type RuntimeOption,
   type RuntimeSession,
 } from '../../core/index.js';
-import { childEnvironment } from '../child/child-environment.js';
-import { startChildSession } from '../child/child-session.js';
 import { findModelFile } from '../find-model-file.js';
 import { selectOptions } from '../judge-options.js';
 import { toOptionFields } from '../protocol/option-fields.js';
-import { pythonWireFile } from '../protocol/python-wire.js';
 import { chooseInterpreter, type Wanted } from '../python/choose-interpreter.js';
+import { requireInterpreter, startPython } from '../python/start-python.js';
 import { refuseLayout } from '../refuse-layout.js';
 
 const options: readonly RuntimeOption[] = [
@@ -57,35 +54,15 @@ async function accepts(model: RunnableModel, environment: RuntimeEnvironment): P
 
 async function start(model: RunnableModel, folder: string, environment: RuntimeEnvironment, timeoutMs: number): Promise<RuntimeSession> {
   const { location } = model;
-  const end = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   const file = basename(await findModelFile(folder, location, '.pt'));
-  const choice = await chooseInterpreter(model, wanted, environment);
-  if (choice.kind === 'none') {
-    throw createError('runtime/not-available', {
-      message: `Cannot run ${JSON.stringify(location)}: ${choice.reason}`,
-      hint: choice.hint,
-      where: location,
-    });
-  }
-  return startChildSession({
-    location,
-    program: {
-      command: choice.interpreter.path,
-      args: ['-I', '-B', '-u', runnerFile, pythonWireFile],
-      cwd: folder,
-      env: childEnvironment(environment.env, environment.device),
-    },
-    load: {
-      folder,
-      file,
-      device: environment.device ?? 'cpu',
-      inputs: model.inputs.map(({ name }) => name),
-      outputs: model.outputs.map(({ name }) => name),
-      options: toOptionFields(selectOptions(model.options, options)),
-    },
-    findings: [],
-    timeoutMs: Math.max(0, end - performance.now()),
-    signal: environment.signal,
-    onLog: environment.onLog,
-  });
+  const { path: python } = await requireInterpreter(model, wanted, environment);
+  const load = {
+    file,
+    device: environment.device ?? 'cpu',
+    inputs: model.inputs.map(({ name }) => name),
+    outputs: model.outputs.map(({ name }) => name),
+    options: toOptionFields(selectOptions(model.options, options)),
+  };
+  return startPython({ location, python, runnerFile, folder, load, findings: [], deadline }, environment);
 }
