@@ -146,6 +146,8 @@ describe('what cannot be packed leaves nothing', () => {
     writeFileSync(bench.path('notes.txt'), 'precious');
     const { code, stderr } = await bench.run('pack', './echo', '--format', 'carton', '-o', 'notes.txt');
     expect([code, stderr]).toEqual([3, expect.stringMatching(/notes\.txt.*no carton/)]);
+    const folder = await bench.run('pack', './echo', '--format', 'carton', '-o', './echo');
+    expect([folder.code, folder.stderr]).toEqual([3, expect.stringMatching(/it is a folder, and a carton is one file/)]);
     expect(readFileSync(bench.path('notes.txt'), 'utf8')).toBe('precious');
     writeFileSync(bench.path('empty'), '');
     expect((await bench.run('pack', './echo', '--format', 'carton', '-o', './empty')).code).toBe(3);
